@@ -1,0 +1,87 @@
+"""The order of object keys in canonical text: JavaScript's ``localeCompare`` in the root locale.
+
+The rule is format.md, *Identity*: ICU's root collation with normalization on; keys that compare equal
+keep the order a JavaScript object gives them. ASCII keys need no ICU: a small table does it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from stateweave_graph.errors import MissingExtraError
+
+# CLDR root collation of ASCII below the letters; the characters missing here (controls) are ignorable.
+_PUNCTUATION_AND_DIGITS = "\t\n\x0b\x0c\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+_PRIMARY: dict[int, int | None] = dict.fromkeys(range(128))
+_PRIMARY.update({ord(char): weight for weight, char in enumerate(_PUNCTUATION_AND_DIGITS, start=1)})
+_PRIMARY.update({ord("a") + i: 70 + i for i in range(26)})
+_PRIMARY.update({ord("A") + i: 70 + i for i in range(26)})
+_TERTIARY: dict[int, int | None] = {
+    char: None if weight is None else int(65 <= char <= 90) for char, weight in _PRIMARY.items()
+}
+
+_ARRAY_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
+_MAX_ARRAY_INDEX = 2**32 - 2
+
+_CACHE_SIZE = 4096
+_CACHED_KEYS = 64
+_CACHED_CHARACTERS = 2048
+_orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+
+def sorted_keys(keys: Iterable[str]) -> tuple[str, ...]:
+    """Keys in the order of canonical text.
+
+    Raises:
+        MissingExtraError: a key is not ASCII and ICU can't be imported.
+    """
+    given = tuple(keys)
+    if len(given) < 2:
+        return given
+    known = _orders.get(given)
+    if known is None:
+        known = _sort(given)
+        if len(given) <= _CACHED_KEYS and sum(map(len, given)) <= _CACHED_CHARACTERS:
+            if len(_orders) >= _CACHE_SIZE:
+                _orders.clear()
+            _orders[given] = known
+    return known
+
+
+def javascript_key_order(keys: Iterable[str]) -> list[str]:
+    """Keys as a JavaScript object lists them: array indexes first, ascending, then the order given."""
+    given = list(keys)
+    indexes = [key for key in given if _is_array_index(key)]
+    if not indexes:
+        return given
+    return sorted(indexes, key=int) + [key for key in given if not _is_array_index(key)]
+
+
+def _sort(keys: tuple[str, ...]) -> tuple[str, ...]:
+    weight = _ascii_weight if all(map(str.isascii, keys)) else _icu_sort_key()
+    return tuple(sorted(javascript_key_order(keys), key=weight))
+
+
+def _is_array_index(key: str) -> bool:
+    return _ARRAY_INDEX.match(key) is not None and int(key) <= _MAX_ARRAY_INDEX
+
+
+def _ascii_weight(key: str) -> tuple[str, str]:
+    return key.translate(_PRIMARY), key.translate(_TERTIARY)
+
+
+@cache
+def _icu_sort_key() -> Callable[[str], Any]:
+    try:
+        import icu
+    except ImportError:
+        raise MissingExtraError(
+            "the identity of a payload with keys beyond ASCII", "icu", "pip install pyicu-wheels"
+        ) from None
+    collator = icu.Collator.createInstance(icu.Locale.getRoot())
+    collator.setAttribute(icu.UCollAttribute.NORMALIZATION_MODE, icu.UCollAttributeValue.ON)
+    sort_key: Callable[[str], Any] = collator.getSortKey
+    return sort_key

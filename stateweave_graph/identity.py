@@ -1,0 +1,161 @@
+"""Canonical text and node ids (format.md, *Identity*)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable
+from enum import Enum
+from json.encoder import encode_basestring
+from typing import Any
+
+from stateweave_graph.collation import sorted_keys
+from stateweave_graph.errors import InvalidAppendError
+from stateweave_graph.jsontext import HARD_MAX_DEPTH, depth_exceeds, escape_surrogates
+
+ID_PREFIX = "cw_"
+_MAX_SAFE_INTEGER = 2**53
+
+
+def node_id(kind: str | Enum, parents: Iterable[str], payload: Any, resource_key: str | None = None) -> str:
+    """The id of the node with this content: ``cw_`` and 24 hex digits.
+
+    Parents are sorted first; nothing else is checked (not that they exist, nor the kind).
+
+    Raises:
+        InvalidAppendError: the payload is not a JSON value.
+
+    >>> node_id("system", [], "hello")
+    'cw_0314bab460e030b07dc7b36c'
+    """
+    kind_text = kind.value if isinstance(kind, Enum) else kind
+    return identity_of(kind_text, sorted(parents), plain_json(payload), resource_key)
+
+
+def identity_of(kind: str, parents: list[str], payload: Any, resource_key: str | None) -> str:
+    """The id of a node whose parents are in the order to be hashed and whose payload is plain JSON.
+
+    Raises:
+        ValueError: the payload holds a number that is not finite as a double.
+    """
+    text = (
+        f'{{"kind":{encode_basestring(kind)},"parents":[{",".join(map(encode_basestring, parents))}],'
+        f'"payload":{_canonical(payload)}'
+    )
+    text += "}" if resource_key is None else f',"resourceKey":{encode_basestring(resource_key)}}}'
+    digest = hashlib.sha256(escape_surrogates(text).encode("utf-8")).hexdigest()
+    return ID_PREFIX + digest[:24]
+
+
+def canonical(value: Any) -> str:
+    """Canonical text of a plain JSON value, as a JavaScript engine writes it.
+
+    Raises:
+        ValueError: a number is not finite as a double.
+    """
+    return escape_surrogates(_canonical(value))
+
+
+def plain_json(value: Any, where: str = "payload") -> Any:
+    """A copy of a value made of nothing but dict, list, str, int, float, bool and None.
+
+    Tuples become lists and enums of texts or numbers their values, as in ``json.dumps``.
+
+    Raises:
+        InvalidAppendError: the value is not JSON: NaN, an infinity, a key that is no text, another type,
+            or nested deeper than ``HARD_MAX_DEPTH``.
+    """
+    if depth_exceeds(value, HARD_MAX_DEPTH):
+        raise InvalidAppendError(f"{where} is nested deeper than {HARD_MAX_DEPTH} levels, or contains itself")
+    return _plain(value, where)
+
+
+def is_finite_double(number: float) -> bool:
+    """Whether a number, read as an IEEE double, is finite; integers of any size are taken."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def number_text(number: float) -> str:
+    """A number as ECMAScript's Number::toString prints it, read as an IEEE double first.
+
+    Raises:
+        ValueError: the number is not finite as a double.
+    """
+    if isinstance(number, int) and -_MAX_SAFE_INTEGER <= number <= _MAX_SAFE_INTEGER:
+        return str(number)
+    if not is_finite_double(number):
+        raise ValueError("a number outside the range of a double")
+    double = float(number)
+    if double == 0:
+        return "0"
+    sign = "-" if double < 0 else ""
+    mantissa, _, exponent = repr(abs(double)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    # The value is 0.DIGITS times ten to the power of point (the "n" of the specification).
+    leading_zeros = len(whole + fraction) - len(digits)
+    point = len(whole) - leading_zeros + int(exponent or 0)
+    digits = digits.rstrip("0")
+    return sign + _place_point(digits, point)
+
+
+def _place_point(digits: str, point: int) -> str:
+    count = len(digits)
+    if count <= point <= 21:
+        return digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    exponent = f"e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    return (digits if count == 1 else f"{digits[0]}.{digits[1:]}") + exponent
+
+
+def _canonical_object(value: dict[str, Any]) -> str:
+    keys = sorted_keys(value)
+    return "{" + ",".join([f"{encode_basestring(key)}:{_canonical(value[key])}" for key in keys]) + "}"
+
+
+def _canonical_array(value: list[Any]) -> str:
+    return "[" + ",".join([_canonical(item) for item in value]) + "]"
+
+
+def _canonical(value: Any) -> str:
+    return _WRITERS[type(value)](value)
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    str: encode_basestring,
+    int: number_text,
+    float: number_text,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _: "null",
+    dict: _canonical_object,
+    list: _canonical_array,
+}
+
+
+def _plain(value: Any, where: str) -> Any:
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str):
+        return str(value.value) if isinstance(value, Enum) else str(value)
+    if isinstance(value, (int, float)):
+        number = int(value) if isinstance(value, int) else float(value)
+        if not is_finite_double(number):
+            raise InvalidAppendError(f"{where} is a number that JSON can't carry: NaN, infinite or beyond a double")
+        return number
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {_plain_key(key, where): _plain(item, f"{where}.{key}") for key, item in value.items()}
+    raise InvalidAppendError(f"{where} is a {type(value).__name__}, which is not a JSON value")
+
+
+def _plain_key(key: Any, where: str) -> str:
+    if not isinstance(key, str):
+        raise InvalidAppendError(f"{where} has the key {key!r}, which is no text")
+    return str(key.value) if isinstance(key, Enum) else str(key)

@@ -1,0 +1,126 @@
+"""JSON as text: reading it strictly, writing it compactly.
+
+Reading is RFC 8259 to the letter (format.md, *Import*, rules ``json`` and ``size``); writing keeps what
+was read (format.md, *Given back*): keys in their order, integers with all their digits, lone surrogates
+escaped, everything else as itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any, NoReturn
+
+HARD_MAX_DEPTH = 512
+"""No limit on nesting may be set above this: what walks a value recurses once a level."""
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_NOT_A_BRACKET = re.compile(r"[^\[\]{}]+")
+_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
+_MANY_DIGITS = re.compile(r"[0-9]{310}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MAX_INTEGER_DIGITS = 309
+
+
+class JsonTextError(ValueError):
+    """The text is not one RFC 8259 value; the message says where and why."""
+
+
+def depth_of_text(text: str) -> int:
+    """The nesting of arrays and objects in a JSON text, found without parsing it; the root counts as 1."""
+    brackets = _NOT_A_BRACKET.sub("", _STRING.sub("", text))
+    return max(accumulate(_STEP[bracket] for bracket in brackets), default=0) or 1
+
+
+def depth_exceeds(value: Any, limit: int) -> bool:
+    """Whether a Python value is nested deeper than ``limit``; a value that contains itself always is."""
+    level = [value] if isinstance(value, (Mapping, list, tuple)) else []
+    depth = 0
+    seen: set[int] = set()
+    while level:
+        depth += 1
+        if depth > limit:
+            return True
+        below: list[Any] = []
+        seen.clear()
+        for container in level:
+            if id(container) in seen:
+                continue  # a value shared by many places on one level is walked once
+            seen.add(id(container))
+            children = container.values() if isinstance(container, Mapping) else container
+            below.extend(child for child in children if isinstance(child, (Mapping, list, tuple)))
+        level = below
+    return False
+
+
+def parse(text: str) -> Any:
+    """Parse one JSON value.
+
+    Integers keep all their digits; an integer with more digits than a double can reach is read as an
+    infinite float, as is ``1e999``: the rule ``payload`` refuses both. Of a key written twice the last
+    value stays, in the first place.
+
+    Raises:
+        JsonTextError: the text is not one RFC 8259 value.
+    """
+    try:
+        if _MANY_DIGITS.search(text):
+            return json.loads(text, parse_constant=_refuse_constant, parse_int=_bounded_int)
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise JsonTextError(f"not a JSON value: {error.msg} at {where}") from None
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 bytes as text.
+
+    Raises:
+        JsonTextError: the bytes are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JsonTextError(f"not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON text of a plain JSON value, in the order given (design.md, *Exact bytes*).
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+        TypeError: something is not a JSON value.
+    """
+    return escape_surrogates(_ENCODER.encode(value))
+
+
+def escape_surrogates(text: str) -> str:
+    """JSON text with lone surrogates written as ``\\udxxx``, so that it is valid UTF-8.
+
+    Two halves that stand side by side are one character, as in JavaScript.
+    """
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", joined)
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Whether a text holds half a character, which no UTF-8 and so no database keeps."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise JsonTextError(f"not a JSON value: {name} is not JSON, though a lenient reader takes it for a number")
+
+
+def _bounded_int(digits: str) -> int | float:
+    if len(digits.lstrip("-")) > _MAX_INTEGER_DIGITS:
+        return -math.inf if digits.startswith("-") else math.inf
+    return int(digits)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)

@@ -1,0 +1,367 @@
+"""The import rules: what must hold for a state from outside (format.md, *Import*).
+
+Each rule of the table there is one function or one block here, named in its violation. A state is
+judged whole: every violation is found in one pass, and nothing is repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from stateweave_graph.errors import InvalidStateError, LimitExceededError
+from stateweave_graph.identity import identity_of, is_finite_double
+from stateweave_graph.jsontext import (
+    HARD_MAX_DEPTH,
+    JsonTextError,
+    decode,
+    depth_exceeds,
+    depth_of_text,
+    has_lone_surrogate,
+    parse,
+)
+from stateweave_graph.timestamps import FORMS, instant_ms
+
+KINDS = (
+    "system",
+    "goal",
+    "inference",
+    "semantic",
+    "tool_call",
+    "tool_result",
+    "resource",
+    "verification",
+    "answer",
+    "protocol_error",
+)
+WIRE_FIELDS = ("id", "kind", "parents", "payload", "createdAt", "sequence", "resourceKey")
+
+_KINDS = frozenset(KINDS)
+_FIELDS = frozenset(WIRE_FIELDS)
+_TOP_LEVEL = ("version", "nodes", "frontier")
+_ABSENT: Any = object()
+_SHOWN_CHARACTERS = 80
+
+
+class Violation(NamedTuple):
+    """One rule broken at one place.
+
+    Attributes:
+        rule: the name of the rule in format.md.
+        path: the place, as a JSON path from ``$``.
+        message: what is wrong there, and what would be right.
+        value: the value there, shortened.
+    """
+
+    rule: str
+    path: str
+    message: str
+    value: str
+
+    def __str__(self) -> str:
+        shown = f" (here: {self.value})" if self.value else ""
+        return f"{self.path}: {self.rule}: {self.message}{shown}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a state may be.
+
+    Attributes:
+        max_bytes: bytes of its JSON text.
+        max_nodes: number of nodes.
+        max_depth: nesting of arrays and objects, the root counting as 1; at most ``HARD_MAX_DEPTH``.
+    """
+
+    max_bytes: int = 256 * 1024 * 1024
+    max_nodes: int = 1_000_000
+    max_depth: int = 128
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_depth <= HARD_MAX_DEPTH:
+            raise ValueError(f"max_depth must be from 1 to {HARD_MAX_DEPTH}, not {self.max_depth}")
+        if self.max_bytes < 1 or self.max_nodes < 0:
+            raise ValueError("max_bytes must be at least 1 and max_nodes at least 0")
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def validate(
+    source: Any,
+    *,
+    max_bytes: int = DEFAULT_LIMITS.max_bytes,
+    max_nodes: int = DEFAULT_LIMITS.max_nodes,
+    max_depth: int = DEFAULT_LIMITS.max_depth,
+) -> list[Violation]:
+    """Every violation of the import rules; an empty list for a valid state.
+
+    Args:
+        source: JSON text, its UTF-8 bytes, or the parsed object.
+        max_bytes: the most bytes of JSON text; not looked at for an object.
+        max_nodes: the most nodes.
+        max_depth: the deepest nesting of arrays and objects.
+    """
+    return read_state(source, Limits(max_bytes, max_nodes, max_depth))[1]
+
+
+def read_state(source: Any, limits: Limits) -> tuple[Any, list[Violation]]:
+    """Parse and judge a state: the parsed object (None where it can't be parsed), and the violations."""
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        try:
+            value = parse_within(source, limits)
+        except InvalidStateError as error:
+            return None, error.violations
+    else:
+        value = source
+        if depth_exceeds(value, limits.max_depth):
+            return None, [_too_deep(limits)]
+    return value, list(_judge(value, limits))
+
+
+def parse_within(source: str | bytes | bytearray | memoryview, limits: Limits) -> Any:
+    """Parse JSON text within limits that are checked before the work they bound.
+
+    Raises:
+        LimitExceededError: it is too long or too deep (rule ``size``).
+        InvalidStateError: it is not one JSON value (rule ``json``).
+    """
+    size = _byte_length(source)
+    if size > limits.max_bytes:
+        raise LimitExceededError(
+            [Violation("size", "$", f"longer than the limit of {limits.max_bytes} bytes", f"{size} bytes")]
+        )
+    try:
+        text = source if isinstance(source, str) else decode(bytes(source))
+        if depth_of_text(text) > limits.max_depth:
+            raise LimitExceededError([_too_deep(limits)])
+        return parse(text)
+    except JsonTextError as error:
+        raise InvalidStateError([Violation("json", "$", str(error), "")]) from None
+
+
+def raise_for(violations: list[Violation], source: str = "the state") -> None:
+    """Raise what a list of violations calls for; nothing where it is empty.
+
+    Raises:
+        LimitExceededError: a violation is of the rule ``size``.
+        InvalidStateError: there is any other.
+    """
+    if any(violation.rule == "size" for violation in violations):
+        raise LimitExceededError(violations, source)
+    if violations:
+        raise InvalidStateError(violations, source)
+
+
+def shorten(value: Any) -> str:
+    """A value as one short line, for messages."""
+    if value is _ABSENT:
+        return "nothing"
+    if isinstance(value, (dict, list)):
+        name = "an object" if isinstance(value, dict) else "an array"
+        return f"{name} of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS:
+        return f"{value[:_SHOWN_CHARACTERS]!a}… ({len(value)} characters)"
+    return {None: "null", True: "true", False: "false"}[value] if value is None or value is True or value is False \
+        else ascii(value)
+
+
+class NodeJudge:
+    """Judges nodes one after another, in list order, knowing the ids of those before.
+
+    Also used where a history grows: by a session log, turn by turn.
+    """
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self.count = 0
+
+    def judge(self, node: Any, path: str) -> list[Violation]:
+        """The violations of the next node of the list."""
+        self.count += 1
+        if not isinstance(node, dict):
+            return [Violation("shape", path, "a node must be an object", shorten(node))]
+        found = list(self._fields(node, path))
+        parents = node.get("parents", _ABSENT)
+        node_id = node.get("id", _ABSENT)
+        if not self._parents_hold(parents):
+            found.extend(self._parents(parents, node_id, f"{path}.parents"))
+        if not isinstance(node_id, str):
+            found.append(Violation("shape", f"{path}.id", "id must be a string", shorten(node_id)))
+        elif node_id in self.ids:
+            found.append(Violation("duplicate_id", f"{path}.id", "this id stands earlier in the list", node_id))
+        found.extend(self._identity(node, path))
+        if isinstance(node_id, str):
+            self.ids.add(node_id)
+        return found
+
+    def _fields(self, node: dict[str, Any], path: str) -> Iterator[Violation]:
+        kind = node.get("kind", _ABSENT)
+        if not isinstance(kind, str) or kind not in _KINDS:
+            yield Violation("kind", f"{path}.kind", f"must be one of {', '.join(KINDS)}", shorten(kind))
+        created_at = node.get("createdAt", _ABSENT)
+        if not isinstance(created_at, str) or instant_ms(created_at) is None:
+            yield _created_at(created_at, path)
+        sequence = node.get("sequence", _ABSENT)
+        if isinstance(sequence, bool) or not isinstance(sequence, (int, float)) or sequence != self.count:
+            message = f"must be {self.count}, the node's place in the list"
+            yield Violation("sequence", f"{path}.sequence", message, shorten(sequence))
+        key = node.get("resourceKey", _ABSENT)
+        if key is not _ABSENT and (not isinstance(key, str) or has_lone_surrogate(key)):
+            yield _resource_key(key, path)
+        if len(node) > len(_FIELDS) or not node.keys() <= _FIELDS:
+            for name in node.keys() - _FIELDS:
+                yield from _numbers_out_of_range(node[name], _member(path, name))
+
+    def _parents_hold(self, parents: Any) -> bool:
+        """The usual case at the speed of sets: all that ``_parents`` asks for holds."""
+        if not isinstance(parents, list):
+            return False
+        try:
+            distinct = set(parents)
+        except TypeError:
+            return False
+        return len(distinct) == len(parents) and distinct <= self.ids and parents == sorted(parents)
+
+    def _parents(self, parents: Any, node_id: Any, path: str) -> Iterator[Violation]:
+        if not isinstance(parents, list):
+            yield Violation("shape", path, "parents must be an array", shorten(parents))
+            return
+        texts = []
+        seen: set[str] = set()
+        for index, parent in enumerate(parents):
+            place = f"{path}[{index}]"
+            if not isinstance(parent, str):
+                yield Violation("shape", place, "a parent must be a string", shorten(parent))
+                continue
+            if parent in seen:
+                yield Violation("parents", place, "this parent is named twice", shorten(parent))
+            elif parent not in self.ids:
+                what = "a node can't be its own parent" if parent == node_id else "no node earlier in the list has this id"
+                yield Violation("parents", place, what, shorten(parent))
+            seen.add(parent)
+            texts.append(parent)
+        if texts != sorted(texts, key=_utf16_order):
+            yield Violation("parents", path, "parents must be sorted by UTF-16 code unit", shorten(parents))
+
+    def _identity(self, node: dict[str, Any], path: str) -> Iterator[Violation]:
+        payload = node.get("payload", _ABSENT)
+        if payload is _ABSENT:
+            yield Violation("shape", f"{path}.payload", "payload is missing; a lenient reader takes null", "nothing")
+            return
+        kind, parents, key = node.get("kind"), node.get("parents"), node.get("resourceKey", _ABSENT)
+        node_id = node.get("id")
+        hashable = isinstance(kind, str) and isinstance(parents, list) and (key is _ABSENT or isinstance(key, str))
+        if not hashable or not all(isinstance(parent, str) for parent in parents or ()):
+            yield from _numbers_out_of_range(payload, f"{path}.payload")
+            return
+        try:
+            expected = identity_of(str(kind), parents or [], payload, None if key is _ABSENT else key)
+        except (ValueError, KeyError):  # a number beyond a double, or (from Python) no JSON type
+            yield from _numbers_out_of_range(payload, f"{path}.payload")
+            return
+        if isinstance(node_id, str) and node_id != expected:
+            yield Violation("identity", f"{path}.id", _IDENTITY.format(expected), shorten(node_id))
+
+
+_IDENTITY = (
+    "the id does not match the content, whose id is {}. Either the node was changed, or its writer ran under a "
+    "locale that orders keys otherwise, its payload held a NaN, an Infinity or a Date, which JSON can't carry, "
+    "or a key has a character newer than the ICU of one side"
+)
+
+
+def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
+    if not isinstance(value, dict):
+        yield Violation("shape", "$", "a state must be an object with version, nodes and frontier", shorten(value))
+        return
+    yield from _version(value)
+    for name in value.keys() - set(_TOP_LEVEL):
+        message = "no other field is allowed at the top level; a lenient reader ignores it"
+        yield Violation("shape", _member("$", name), message, shorten(value[name]))
+    nodes = value.get("nodes", _ABSENT)
+    judge: NodeJudge | None = None
+    if not isinstance(nodes, list):
+        yield Violation("shape", "$.nodes", "nodes must be an array", shorten(nodes))
+    elif len(nodes) > limits.max_nodes:
+        yield Violation("size", "$.nodes", f"more than the limit of {limits.max_nodes} nodes", f"{len(nodes)} nodes")
+    else:
+        judge = NodeJudge()
+        for index, node in enumerate(nodes):
+            yield from judge.judge(node, f"$.nodes[{index}]")
+    yield from judge_frontier(value.get("frontier", _ABSENT), None if judge is None else judge.ids)
+
+
+def judge_frontier(frontier: Any, ids: set[str] | None, path: str = "$.frontier") -> Iterator[Violation]:
+    """The violations of a frontier over the ids of the nodes (None where they are not known)."""
+    if not isinstance(frontier, list):
+        yield Violation("shape", path, "frontier must be an array", shorten(frontier))
+        return
+    seen: set[str] = set()
+    for index, head in enumerate(frontier):
+        if not isinstance(head, str):
+            yield Violation("frontier", f"{path}[{index}]", "must be a string, the id of a node", shorten(head))
+        elif head in seen:
+            yield Violation("frontier", f"{path}[{index}]", "this id is named twice", shorten(head))
+        elif ids is not None and head not in ids:
+            yield Violation("frontier", f"{path}[{index}]", "no node has this id", shorten(head))
+        if isinstance(head, str):
+            seen.add(head)
+
+
+def _version(value: dict[str, Any]) -> Iterator[Violation]:
+    version = value.get("version", _ABSENT)
+    if isinstance(version, bool) or not isinstance(version, (int, float)) or version != 1:
+        yield Violation("version", "$.version", "must be the number 1", shorten(version))
+
+
+def _created_at(value: Any, path: str) -> Violation:
+    if isinstance(value, str):
+        message = f"must be a date that exists, as {FORMS}; JavaScript's Date.parse may take others"
+    else:
+        message = f"must be a string, {FORMS}"
+    return Violation("created_at", f"{path}.createdAt", message, shorten(value))
+
+
+def _resource_key(value: Any, path: str) -> Violation:
+    message = "must be a string without lone surrogates where it is present; null is not absent"
+    return Violation("resource_key", f"{path}.resourceKey", message, shorten(value))
+
+
+def _numbers_out_of_range(value: Any, path: str) -> Iterator[Violation]:
+    """The rule ``payload``, for every number at any depth."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _numbers_out_of_range(item, _member(path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _numbers_out_of_range(item, f"{path}[{index}]")
+    elif isinstance(value, (int, float)):
+        if not is_finite_double(value):
+            message = "no number outside the range of a double; a lenient reader takes Infinity or null"
+            yield Violation("payload", path, message, shorten(value))
+    elif not isinstance(value, str) and value is not None:
+        yield Violation("json", path, "not a JSON value", type(value).__name__)
+
+
+def _member(path: str, name: Any) -> str:
+    if isinstance(name, str) and name.isascii() and name.isidentifier():
+        return f"{path}.{name}"
+    return f"{path}[{shorten(name)}]"
+
+
+def _utf16_order(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _byte_length(source: str | bytes | bytearray | memoryview) -> int:
+    if not isinstance(source, str):
+        return memoryview(source).nbytes
+    return len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
+
+
+def _too_deep(limits: Limits) -> Violation:
+    return Violation("size", "$", f"nested deeper than the limit of {limits.max_depth} levels", "")
