@@ -50,7 +50,9 @@ class InvalidStateError(StateWeaveGraphError):
     def __init__(self, violations: Sequence[Violation], source: str = "the state") -> None:
         self.violations = list(violations)
         count = len(self.violations)
-        lines = [f"{source} breaks {count} rule{'' if count == 1 else 's'} of the format; nothing was stored:"]
+        lines = [
+            f"{source} breaks {count} rule{'' if count == 1 else 's'} of the format; nothing was stored:"
+        ]
         lines += [f"  {violation}" for violation in self.violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"  … and {count - _SHOWN} more (see .violations)")
@@ -99,7 +101,9 @@ class ConflictError(StateWeaveGraphError):
         appends: the appends of the turn that lost, for the caller to decide about; empty for others.
     """
 
-    def __init__(self, agent_id: str, expected: Any, actual: int, why: str, appends: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, agent_id: str, expected: Any, actual: int, why: str, appends: Sequence[Any] = ()
+    ) -> None:
         self.agent_id = agent_id
         self.expected = expected
         self.actual = actual
@@ -156,7 +160,9 @@ class SessionLogError(StateWeaveGraphError):
         self.line = line
         self.violations = list(violations)
         where = f"line {line}" if line else "the file"
-        super().__init__(f"session log, {where}: {rule}: {message}; the log is refused whole, nothing was stored")
+        super().__init__(
+            f"session log, {where}: {rule}: {message}; the log is refused whole, nothing was stored"
+        )
 
 
 class QueryError(StateWeaveGraphError):
@@ -169,7 +175,9 @@ class MissingExtraError(StateWeaveGraphError):
     def __init__(self, what: str, package: str, command: str) -> None:
         self.package = package
         self.command = command
-        super().__init__(f"{what} needs the package {package}, which can't be imported here. Install it: {command}")
+        super().__init__(
+            f"{what} needs the package {package}, which can't be imported here. Install it: {command}"
+        )
 
 
 class StoreError(StateWeaveGraphError):

@@ -98,7 +98,7 @@ def dumps(value: Any) -> str:
 
 
 def escape_surrogates(text: str) -> str:
-    """JSON text with lone surrogates written as ``\\udxxx``, so that it is valid UTF-8.
+    r"""JSON text with lone surrogates written as ``\udxxx``, so that it is valid UTF-8.
 
     Two halves that stand side by side are one character, as in JavaScript.
     """
@@ -114,7 +114,9 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise JsonTextError(f"not a JSON value: {name} is not JSON, though a lenient reader takes it for a number")
+    raise JsonTextError(
+        f"not a JSON value: {name} is not JSON, though a lenient reader takes it for a number"
+    )
 
 
 def _bounded_int(digits: str) -> int | float:

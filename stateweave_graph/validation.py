@@ -164,9 +164,10 @@ def shorten(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS:
-        return f"{value[:_SHOWN_CHARACTERS]!a}… ({len(value)} characters)"
-    return {None: "null", True: "true", False: "false"}[value] if value is None or value is True or value is False \
-        else ascii(value)
+        return f"{value[:_SHOWN_CHARACTERS]!r}… ({len(value)} characters)"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return repr(value)
 
 
 class NodeJudge:
@@ -192,7 +193,9 @@ class NodeJudge:
         if not isinstance(node_id, str):
             found.append(Violation("shape", f"{path}.id", "id must be a string", shorten(node_id)))
         elif node_id in self.ids:
-            found.append(Violation("duplicate_id", f"{path}.id", "this id stands earlier in the list", node_id))
+            found.append(
+                Violation("duplicate_id", f"{path}.id", "this id stands earlier in the list", node_id)
+            )
         found.extend(self._identity(node, path))
         if isinstance(node_id, str):
             self.ids.add(node_id)
@@ -240,7 +243,11 @@ class NodeJudge:
             if parent in seen:
                 yield Violation("parents", place, "this parent is named twice", shorten(parent))
             elif parent not in self.ids:
-                what = "a node can't be its own parent" if parent == node_id else "no node earlier in the list has this id"
+                what = (
+                    "a node can't be its own parent"
+                    if parent == node_id
+                    else "no node earlier in the list has this id"
+                )
                 yield Violation("parents", place, what, shorten(parent))
             seen.add(parent)
             texts.append(parent)
@@ -250,17 +257,21 @@ class NodeJudge:
     def _identity(self, node: dict[str, Any], path: str) -> Iterator[Violation]:
         payload = node.get("payload", _ABSENT)
         if payload is _ABSENT:
-            yield Violation("shape", f"{path}.payload", "payload is missing; a lenient reader takes null", "nothing")
+            yield Violation(
+                "shape", f"{path}.payload", "payload is missing; a lenient reader takes null", "nothing"
+            )
             return
         kind, parents, key = node.get("kind"), node.get("parents"), node.get("resourceKey", _ABSENT)
         node_id = node.get("id")
-        hashable = isinstance(kind, str) and isinstance(parents, list) and (key is _ABSENT or isinstance(key, str))
+        hashable = (
+            isinstance(kind, str) and isinstance(parents, list) and (key is _ABSENT or isinstance(key, str))
+        )
         if not hashable or not all(isinstance(parent, str) for parent in parents or ()):
             yield from _numbers_out_of_range(payload, f"{path}.payload")
             return
         try:
             expected = identity_of(str(kind), parents or [], payload, None if key is _ABSENT else key)
-        except (ValueError, KeyError):  # a number beyond a double, or (from Python) no JSON type
+        except (ValueError, TypeError, KeyError):  # a number beyond a double, or no JSON type
             yield from _numbers_out_of_range(payload, f"{path}.payload")
             return
         if isinstance(node_id, str) and node_id != expected:
@@ -268,15 +279,17 @@ class NodeJudge:
 
 
 _IDENTITY = (
-    "the id does not match the content, whose id is {}. Either the node was changed, or its writer ran under a "
-    "locale that orders keys otherwise, its payload held a NaN, an Infinity or a Date, which JSON can't carry, "
-    "or a key has a character newer than the ICU of one side"
+    "the id does not match the content, whose id is {}. Either the node was changed, or its writer ran under "
+    "a locale that orders keys otherwise, its payload held a NaN, an Infinity or a Date, which JSON can't "
+    "carry, or a key has a character newer than the ICU of one side"
 )
 
 
 def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
     if not isinstance(value, dict):
-        yield Violation("shape", "$", "a state must be an object with version, nodes and frontier", shorten(value))
+        yield Violation(
+            "shape", "$", "a state must be an object with version, nodes and frontier", shorten(value)
+        )
         return
     yield from _version(value)
     for name in value.keys() - set(_TOP_LEVEL):
@@ -287,7 +300,9 @@ def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
     if not isinstance(nodes, list):
         yield Violation("shape", "$.nodes", "nodes must be an array", shorten(nodes))
     elif len(nodes) > limits.max_nodes:
-        yield Violation("size", "$.nodes", f"more than the limit of {limits.max_nodes} nodes", f"{len(nodes)} nodes")
+        yield Violation(
+            "size", "$.nodes", f"more than the limit of {limits.max_nodes} nodes", f"{len(nodes)} nodes"
+        )
     else:
         judge = NodeJudge()
         for index, node in enumerate(nodes):
@@ -303,7 +318,9 @@ def judge_frontier(frontier: Any, ids: set[str] | None, path: str = "$.frontier"
     seen: set[str] = set()
     for index, head in enumerate(frontier):
         if not isinstance(head, str):
-            yield Violation("frontier", f"{path}[{index}]", "must be a string, the id of a node", shorten(head))
+            yield Violation(
+                "frontier", f"{path}[{index}]", "must be a string, the id of a node", shorten(head)
+            )
         elif head in seen:
             yield Violation("frontier", f"{path}[{index}]", "this id is named twice", shorten(head))
         elif ids is not None and head not in ids:
@@ -335,6 +352,8 @@ def _numbers_out_of_range(value: Any, path: str) -> Iterator[Violation]:
     """The rule ``payload``, for every number at any depth."""
     if isinstance(value, dict):
         for key, item in value.items():
+            if not isinstance(key, str):
+                yield Violation("json", path, "a key that is no string", shorten(key))
             yield from _numbers_out_of_range(item, _member(path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
