@@ -126,7 +126,10 @@ def _canonical(value: Any) -> str:
             members.append(f"{encode_basestring(key)}:{text}")
         return "{" + ",".join(members) + "}"
     if kind is list:
-        return "[" + ",".join(map(_canonical, value)) + "]"
+        items = []
+        for item in value:
+            items.append(encode_basestring(item) if type(item) is str else _canonical(item))
+        return "[" + ",".join(items) + "]"
     return _SCALARS[kind](value)
 
 

@@ -173,12 +173,16 @@ def shorten(value: Any) -> str:
 class NodeJudge:
     """Judges nodes one after another, in list order, knowing the ids of those before.
 
-    Also used where a history grows: by a session log, turn by turn.
+    Also used where a history grows: by a session log turn by turn, by a mirror commit by commit.
+
+    Args:
+        ids: the ids of the nodes that stand before the first to be judged; grows with each.
+        count: how many these are.
     """
 
-    def __init__(self) -> None:
-        self.ids: set[str] = set()
-        self.count = 0
+    def __init__(self, ids: set[str] | None = None, count: int = 0) -> None:
+        self.ids: set[str] = set() if ids is None else ids
+        self.count = count
 
     def judge(self, node: Any, path: str) -> list[Violation]:
         """The violations of the next node of the list."""

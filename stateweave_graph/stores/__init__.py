@@ -1,0 +1,1 @@
+"""The stores: one contract, an engine a module."""

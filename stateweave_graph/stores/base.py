@@ -1,0 +1,122 @@
+"""What a store must do: keep records and give them back. It knows no rule of the format.
+
+A store runs units of work. ``read`` gives its work a reader on one moment of the database; ``write``
+gives it a writer whose changes all happen, durably, or not at all. A unit of work may be run again from
+its beginning (databases ask for that), so it must not change anything outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from stateweave_graph.records import (
+    AgentRecord,
+    Batch,
+    CommitRecord,
+    FailedRunRecord,
+    HeadRecord,
+    Known,
+    NodeRecord,
+    RefRecord,
+    ResourceKeyRecord,
+    Wanted,
+)
+
+Result = TypeVar("Result")
+
+
+class StoreReader(Protocol):
+    """Reads records. Histories are named by their ``history``, which only ``agent`` and ``head`` look up."""
+
+    def agents(self, after: str | None, limit: int) -> list[AgentRecord]:
+        """Agents in the byte order of their ids, from behind ``after`` on."""
+
+    def agent(self, agent_id: str) -> AgentRecord | None:
+        """An agent's record."""
+
+    def head(self, agent_id: str) -> HeadRecord | None:
+        """An agent's newest commit and what the next one must know; no more is read."""
+
+    def lookup(self, history: str, wanted: Wanted) -> Known:
+        """Those of the nodes, resources and the commit wanted that are there."""
+
+    def commit(self, history: str, revision: int) -> CommitRecord | None:
+        """One commit."""
+
+    def commits(self, history: str, before: int | None, limit: int) -> list[CommitRecord]:
+        """Commits, newest first, of revisions below ``before``."""
+
+    def nodes(self, history: str, first: int, last: int) -> Iterator[NodeRecord]:
+        """Nodes of these sequences, both included, in order, one at a time."""
+
+    def refs(self, history: str, first: int, last: int) -> Iterator[RefRecord]:
+        """The same without payloads and parents."""
+
+    def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
+        """Nodes of chosen sequences without payloads and parents, in order of sequence."""
+
+    def node(self, history: str, node_id: str) -> NodeRecord | None:
+        """One node."""
+
+    def resources(self, history: str, semantic_only: bool) -> list[ResourceKeyRecord]:
+        """Resources, in the byte order of their keys; or only those that are semantic memories."""
+
+    def versions(self, history: str, key_hash: str) -> list[int]:
+        """Sequences of the versions of a resource, oldest first."""
+
+    def ancestors(self, history: str, sequence: int) -> list[int]:
+        """Sequences of all nodes that a node rests on, ascending, without itself."""
+
+    def descendants(self, history: str, sequence: int) -> list[int]:
+        """Sequences of all nodes that rest on a node, ascending, without itself."""
+
+    def failures(self, history: str) -> list[FailedRunRecord]:
+        """Failed runs, in the order in which they were recorded."""
+
+
+class StoreWriter(StoreReader, Protocol):
+    """Reads and writes, in one transaction."""
+
+    def lock(self, agent_id: str) -> AgentRecord | None:
+        """An agent's record, locked against every other writer until the work ends."""
+
+    def write(self, batch: Batch) -> None:
+        """Write one commit. The lock must be held; batches of one work follow each other."""
+
+    def add_failures(self, history: str, failures: Iterable[FailedRunRecord]) -> None:
+        """Keep failed runs beside a history."""
+
+    def delete(self, agent_id: str) -> None:
+        """Remove an agent and all that is below it."""
+
+
+class GraphStore(Protocol):
+    """A database of ours."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, for messages; without any password."""
+
+    def read(self, work: Callable[[StoreReader], Result]) -> Result:
+        """Run a unit of work that only reads, on one moment of the database.
+
+        Raises:
+            StoreError: the database does not answer as it should.
+        """
+
+    def write(self, work: Callable[[StoreWriter], Result]) -> Result:
+        """Run a unit of work that may write; all of it happens, durably, or nothing.
+
+        Raises:
+            StoreError: the database does not do what was asked; nothing was written.
+        """
+
+    def schema_version(self) -> int:
+        """The version of the schema that is there; 0 where there is none yet."""
+
+    def apply_schema(self) -> None:
+        """Make the schema, or bring it up to date; nothing where it is there already."""
+
+    def close(self) -> None:
+        """Let go of connections. A closed store opens again when it is used."""
