@@ -1,3 +1,111 @@
-"""A graph database layer for StateWeave agent histories."""
+"""A graph database layer for StateWeave agent histories.
+
+>>> from stateweave_graph import open_repository
+>>> with open_repository(":memory:") as repo:
+...     with repo.turn("support-bot") as turn:
+...         goal = turn.goal("Where is my parcel?")
+...         answer = turn.answer("On its way.")
+...     [ref.kind.value for ref in repo.lineage("support-bot", answer.id)]
+['goal']
+"""
+
+from stateweave_graph.errors import (
+    AuthenticationError,
+    CommitIdReusedError,
+    ConflictError,
+    DivergedError,
+    InvalidAppendError,
+    InvalidRequestError,
+    InvalidStateError,
+    LimitExceededError,
+    MissingExtraError,
+    NotAStoreError,
+    NotFoundError,
+    QueryError,
+    ReadOnlyStoreError,
+    SchemaError,
+    SessionLogError,
+    StateWeaveGraphError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+    UnknownParentError,
+    VocabularyError,
+)
+from stateweave_graph.identity import node_id
+from stateweave_graph.mirror import CausalMirror
+from stateweave_graph.model import AgentState, Append, CausalNode, NodeKind, SemanticPayload
+from stateweave_graph.repository.nodeset import NodeSet
+from stateweave_graph.repository.opening import open_repository
+from stateweave_graph.repository.repository import Repository
+from stateweave_graph.repository.requests import ANY_REVISION, ExpectedRevision
+from stateweave_graph.repository.retry import retry_on_conflict
+from stateweave_graph.repository.turn import Turn
+from stateweave_graph.results import (
+    AgentSummary,
+    Commit,
+    FailedRun,
+    Head,
+    Imported,
+    LogEntry,
+    Memory,
+    NodeRef,
+    Stored,
+)
+from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
+from stateweave_graph.validation import Violation, validate
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ANY_REVISION",
+    "AgentState",
+    "AgentSummary",
+    "Append",
+    "AuthenticationError",
+    "CausalMirror",
+    "CausalNode",
+    "Commit",
+    "CommitIdReusedError",
+    "ConflictError",
+    "DivergedError",
+    "ExpectedRevision",
+    "FailedRun",
+    "Head",
+    "Imported",
+    "InvalidAppendError",
+    "InvalidRequestError",
+    "InvalidStateError",
+    "LimitExceededError",
+    "LogEntry",
+    "LogFailure",
+    "LogRevision",
+    "Memory",
+    "MissingExtraError",
+    "NodeKind",
+    "NodeRef",
+    "NodeSet",
+    "NotAStoreError",
+    "NotFoundError",
+    "QueryError",
+    "ReadOnlyStoreError",
+    "Repository",
+    "SchemaError",
+    "SemanticPayload",
+    "SessionLog",
+    "SessionLogError",
+    "StateWeaveGraphError",
+    "StoreError",
+    "StoreFullError",
+    "StoreUnavailableError",
+    "Stored",
+    "Turn",
+    "UnknownParentError",
+    "Violation",
+    "VocabularyError",
+    "node_id",
+    "open_repository",
+    "read_session_log",
+    "retry_on_conflict",
+    "validate",
+]

@@ -1,6 +1,7 @@
 """Every error of this package, in one tree.
 
 StateWeaveGraphError
+├── InvalidRequestError        an argument is no good (also a ValueError)
 ├── InvalidStateError          a state breaks import rules; ``.violations`` names each
 │   └── LimitExceededError     … because it is larger or deeper than allowed (rule ``size``)
 ├── InvalidAppendError         an append can't be made into a node
@@ -38,6 +39,10 @@ class StateWeaveGraphError(Exception):
 
     retryable: bool = False
     """Whether the same call may succeed later without any change by the caller."""
+
+
+class InvalidRequestError(StateWeaveGraphError, ValueError):
+    """An argument of a call is no good: an agent id, a revision, metadata, a URI. Nothing was done."""
 
 
 class InvalidStateError(StateWeaveGraphError):

@@ -15,7 +15,7 @@ from stateweave_graph.jsontext import dumps, has_lone_surrogate, parse
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import AgentState, CausalNode, NodeKind
 from stateweave_graph.records import NodeRecord, RefRecord, ResourceKeyRecord, VersionRecord
-from stateweave_graph.timestamps import instant_ms
+from stateweave_graph.timestamps import judged_instant_ms
 
 _SEMANTIC_KEY = re.compile(r"semantic:([^:]+):(.+)", re.DOTALL)
 
@@ -73,9 +73,6 @@ def node_record(node: CausalNode, ref: Callable[[str], RefRecord]) -> NodeRecord
     own = ref(node.id)
     parents = [ref(parent) for parent in node.parents]
     payload = dumps(node.payload)
-    created_at_ms = instant_ms(node.created_at)
-    if created_at_ms is None:
-        raise ValueError(f"{node.created_at!r} is no time; a node is judged before it is mapped")
     key = node.resource_key
     return NodeRecord(
         id=node.id,
@@ -83,7 +80,7 @@ def node_record(node: CausalNode, ref: Callable[[str], RefRecord]) -> NodeRecord
         payload=payload,
         payload_hash=hash_fields(payload),
         created_at=node.created_at,
-        created_at_ms=created_at_ms,
+        created_at_ms=judged_instant_ms(node.created_at),
         sequence=own.sequence,
         turn=own.turn,
         resource_key=key,

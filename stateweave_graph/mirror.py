@@ -14,7 +14,7 @@ import networkx as nx
 
 from stateweave_graph.errors import InvalidStateError, StateWeaveGraphError, UnknownParentError
 from stateweave_graph.identity import identity_of
-from stateweave_graph.jsontext import dumps, parse
+from stateweave_graph.jsontext import parse
 from stateweave_graph.model import AgentState, Append, CausalNode, NodeKind
 from stateweave_graph.records import HeadRecord, RefRecord
 from stateweave_graph.timestamps import iso_text, now_ms
@@ -42,7 +42,7 @@ class CausalMirror:
         graph: the ``networkx.DiGraph``. A node has ``kind``, ``sequence``, ``turn``, ``createdAt`` and,
             where known, ``payload`` and ``resourceKey``; an edge, from child to parent, has ``sequence``
             (the child's) and, between two versions of one resource, ``resourceKey``. Look, don't touch.
-        whole: whether every node of the history is there.
+        whole: whether every node of the history is known here.
         turn: the number of goals so far.
         system_id: the id of the latest system node, or None.
     """
@@ -189,7 +189,7 @@ class CausalMirror:
         Raises:
             StateWeaveGraphError: the mirror holds only a part of the history.
         """
-        if not self.whole:
+        if len(self._nodes) < self._count:
             raise StateWeaveGraphError("a partial mirror has no whole state; load it from the repository")
         return AgentState.unchecked(list(self._nodes.values()), self.frontier)
 
@@ -209,6 +209,16 @@ class CausalMirror:
         ]
         if wrong:
             raise InvalidStateError(wrong, "the mirror")
+
+    def let_go(self) -> None:
+        """Let go of the contents of appended nodes, once they are stored; they can't be rolled back any more.
+
+        What is known of each node otherwise stays.
+        """
+        for node_id in self._nodes:
+            del self.graph.nodes[node_id]["payload"]
+        self._nodes.clear()
+        self._moved_heads.clear()
 
     def mark(self) -> Mark:
         """This moment, for ``rollback``."""
@@ -282,8 +292,9 @@ class CausalMirror:
         if node.kind is NodeKind.SYSTEM:
             self.system_id = node.id
         key = node.resource_key
-        extra = dumps(node.extra) if node.extra else None
-        self._hold(RefRecord(node.id, self._count, node.kind.value, self.turn, node.created_at, key, extra))
+        self._hold(
+            RefRecord(node.id, self._count, node.kind.value, self.turn, node.created_at, key, node.extra_text)
+        )
         self._nodes[node.id] = node
         self.graph.nodes[node.id]["payload"] = node.payload
         for parent in node.parents:

@@ -1,4 +1,4 @@
-"""The things that users hold: states, nodes, appends, and what a repository gives back.
+"""The things that users hold: states, nodes and appends.
 
 ``AgentState`` and ``CausalNode`` are format.md, *The snapshot*, in Python names: ``createdAt`` is
 ``created_at``, ``resourceKey`` is ``resource_key``. They are read-only; a history grows by appends.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -119,6 +119,11 @@ class CausalNode(BaseModel):
         object.__setattr__(node, "__pydantic_extra__", None)
         object.__setattr__(node, "__pydantic_private__", None)
         return node
+
+    @property
+    def extra_text(self) -> str | None:
+        """The JSON text of the unknown fields; None where there are none."""
+        return dumps(self.extra) if self.extra else None
 
     def to_dict(self) -> dict[str, Any]:
         """The node as the format writes it: fields in its order, unknown fields after them."""
@@ -280,122 +285,6 @@ class Append(BaseModel):
             raise InvalidAppendError(
                 f"created_at {shorten(created_at)} must be a date that exists, as {FORMS}"
             )
-
-
-class NodeRef(NamedTuple):
-    """A node without its content.
-
-    Attributes:
-        id: its id.
-        sequence: its place in the history.
-        kind: its kind.
-        turn: the number of goals up to and including it.
-    """
-
-    id: str
-    sequence: int
-    kind: NodeKind
-    turn: int
-
-
-class Head(BaseModel):
-    """Where an agent's history stands; no node is read for it.
-
-    Given as ``expected_revision`` it pins the history as well as the revision.
-
-    Attributes:
-        agent_id: the agent.
-        history: the random id of this history; another one after delete and create again.
-        revision: the number of the newest commit.
-        frontier: ids of the active heads, in their order.
-        node_count: the number of nodes.
-        system_id: the id of the latest system node, or None.
-        generation: how often content was erased or pruned.
-        created_at: when the history began.
-        updated_at: when it last changed.
-        metadata: the agent's own metadata, or None.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    agent_id: str
-    history: str
-    revision: int
-    frontier: list[str]
-    node_count: int
-    system_id: str | None
-    generation: int
-    created_at: str
-    updated_at: str
-    metadata: dict[str, Any] | None = None
-
-
-class Stored(BaseModel):
-    """A state as loaded, with where it stood.
-
-    Attributes:
-        agent_id: the agent.
-        history: the id of the history.
-        revision: the revision of this state.
-        state: the state.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    agent_id: str
-    history: str
-    revision: int
-    state: AgentState
-
-
-class Commit(BaseModel):
-    """What a commit did.
-
-    Attributes:
-        agent_id: the agent.
-        history: the id of the history.
-        revision: the revision after it.
-        commit_id: the id of the commit.
-        committed_at: when.
-        added: ids of the nodes that are new, in order of sequence.
-        ids: the id of each append's node, old or new; for ``save`` the same as ``added``.
-        frontier: ids of the active heads after it.
-        replayed: whether this commit had been made before, by the same request.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    agent_id: str
-    history: str
-    revision: int
-    commit_id: str
-    committed_at: str
-    added: list[str]
-    ids: list[str]
-    frontier: list[str]
-    replayed: bool = False
-
-
-class FailedRun(BaseModel):
-    """A run that failed and added nothing; kept beside the history.
-
-    Attributes:
-        at: when.
-        input: what the run was asked.
-        error: why it failed.
-        run_id: the run's own id, or None.
-        usage: what it used (tokens, times), or None.
-        revision: the head when it failed; 0 before the first commit.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    at: str
-    input: str
-    error: str
-    run_id: str | None = None
-    usage: dict[str, Any] | None = None
-    revision: int
 
 
 _WIRE_FIELDS = frozenset(WIRE_FIELDS)

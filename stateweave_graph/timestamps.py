@@ -50,6 +50,20 @@ def instant_ms(text: str) -> int | None:
     return None
 
 
+def judged_instant_ms(text: str) -> int:
+    """The instant of a time that has been judged before.
+
+    Raises:
+        ValueError: it has not, and is in none of the forms.
+    """
+    instant = instant_ms(text)
+    if instant is None:
+        raise ValueError(
+            f"{text!r} is no time in a form of the format; times are judged before they are kept"
+        )
+    return instant
+
+
 def iso_text(ms: int) -> str:
     """An instant as JavaScript's toISOString writes it, for years 1 to 9999.
 

@@ -56,6 +56,9 @@ class StoreReader(Protocol):
     def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
         """Nodes of chosen sequences without payloads and parents, in order of sequence."""
 
+    def nodes_at(self, history: str, sequences: Sequence[int]) -> Iterator[NodeRecord]:
+        """Nodes of chosen sequences, in order of sequence."""
+
     def node(self, history: str, node_id: str) -> NodeRecord | None:
         """One node."""
 
@@ -80,6 +83,9 @@ class StoreWriter(StoreReader, Protocol):
 
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record, locked against every other writer until the work ends."""
+
+    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
+        """What ``lock``, ``head`` and ``lookup`` do, in one step: all that most commits must read."""
 
     def write(self, batch: Batch) -> None:
         """Write one commit. The lock must be held; batches of one work follow each other."""

@@ -177,6 +177,13 @@ class SqliteReader:
         )
         return sorted((RefRecord(*row) for row in rows), key=lambda ref: ref.sequence)
 
+    def nodes_at(self, history: str, sequences: Sequence[int]) -> Iterator[NodeRecord]:
+        """Nodes of chosen sequences, in order of sequence."""
+        ordered = sorted(set(sequences))
+        for _, run in groupby(enumerate(ordered), key=lambda pair: pair[1] - pair[0]):
+            span = [sequence for _, sequence in run]
+            yield from self.nodes(history, span[0], span[-1])
+
     def node(self, history: str, node_id: str) -> NodeRecord | None:
         """One node."""
         row = self._one("SELECT sequence FROM nodes WHERE h = ? AND id = ?", self._h(history), node_id)
@@ -279,6 +286,11 @@ class SqliteWriter(SqliteReader):
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record; the transaction has locked the whole file already."""
         return self.agent(agent_id)
+
+    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
+        """An agent's head and what is wanted beside it, locked."""
+        head = self.head(agent_id)
+        return None if head is None else (head, self.lookup(head.agent.history, wanted))
 
     def write(self, batch: Batch) -> None:
         """Write one commit."""

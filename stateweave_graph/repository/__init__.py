@@ -1,0 +1,1 @@
+"""Repositories: loading, committing and asking, on any store."""

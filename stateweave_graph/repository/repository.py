@@ -1,0 +1,459 @@
+"""The repository: what applications load from and commit to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from types import TracebackType
+from typing import Any, TypeVar
+
+from typing_extensions import Self
+
+from stateweave_graph.errors import InvalidAppendError, InvalidRequestError
+from stateweave_graph.mirror import CausalMirror
+from stateweave_graph.model import AgentState, Append, CausalNode
+from stateweave_graph.records import Wanted
+from stateweave_graph.repository import reads
+from stateweave_graph.repository.commits import (
+    AppendRequest,
+    SaveRequest,
+    Settled,
+    settle_append,
+    settle_save,
+)
+from stateweave_graph.repository.ground import Draft, Ground, Need
+from stateweave_graph.repository.imports import failure_record, log_requests, settle_log
+from stateweave_graph.repository.nodeset import NodeSet
+from stateweave_graph.repository.requests import (
+    ANY_REVISION,
+    Asked,
+    Expectation,
+    ExpectedRevision,
+    asked_parents,
+    check_name,
+    check_positive,
+    object_text,
+)
+from stateweave_graph.repository.snapshots import Snapshot
+from stateweave_graph.repository.turn import NodeOrId, Turn
+from stateweave_graph.repository.warm import WarmGrounds
+from stateweave_graph.results import (
+    AgentSummary,
+    Commit,
+    FailedRun,
+    Head,
+    Imported,
+    LogEntry,
+    Memory,
+    Stored,
+)
+from stateweave_graph.sessionlog import SessionLog
+from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
+from stateweave_graph.timestamps import datetime_ms, iso_text
+
+Guess = TypeVar("Guess")
+
+
+class Repository:
+    """The histories in one store; may be shared by threads, and is a context manager.
+
+    Every method raises ``StoreError`` where the database does not answer as it should, and
+    ``InvalidRequestError`` for arguments that are no good. The meanings are design.md, *What the words
+    mean*: ``expected_revision`` is a number, 0 for "must not exist yet", ``ANY_REVISION``, or what
+    ``load``, ``head`` or a commit gave back, which pins the history as well. ``commit_id`` makes a request
+    said twice be done once. ``metadata`` is a JSON object, at most 1 MiB and 32 deep.
+
+    Attributes:
+        store: where the histories are.
+    """
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store = store
+        self._warm = WarmGrounds()
+
+    @property
+    def name(self) -> str:
+        """Where the histories are, for messages."""
+        return self.store.name
+
+    def load(self, agent_id: str, *, revision: int | None = None) -> Stored:
+        """An agent's state, to the letter; the newest, or the one at a revision.
+
+        Raises:
+            NotFoundError: there is no such agent or revision.
+        """
+        check_name(agent_id)
+        if revision is not None:
+            check_positive(revision, "revision")
+        return self.store.read(lambda tx: reads.stored(tx, agent_id, revision))
+
+    def save(
+        self,
+        agent_id: str,
+        state: AgentState,
+        *,
+        expected_revision: ExpectedRevision,
+        commit_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Commit:
+        """Commit a whole snapshot; only what it adds is written, and nothing where it adds nothing.
+
+        Raises:
+            ConflictError: the expected revision is not there.
+            DivergedError: the snapshot does not extend what is stored.
+            CommitIdReusedError: the commit id was another request's.
+            InvalidStateError: what it adds breaks import rules.
+        """
+        if not isinstance(state, AgentState):
+            raise InvalidRequestError(
+                f"save takes an AgentState, not {type(state).__name__}; make one with AgentState.from_json"
+            )
+        request = SaveRequest(
+            agent_id=check_name(agent_id),
+            expected=Expectation.of(agent_id, expected_revision),
+            commit_id=_commit_id(commit_id),
+            metadata=object_text(metadata),
+            snapshot=Snapshot.of(state),
+        )
+        warm = self._warm.take(agent_id)
+        return self._settle(agent_id, warm, lambda tx, guess: settle_save(tx, request, guess)).commit
+
+    def append(
+        self,
+        agent_id: str,
+        appends: Iterable[Append],
+        *,
+        expected_revision: ExpectedRevision,
+        commit_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Commit:
+        """Commit appends: all of them, or none.
+
+        Raises:
+            ConflictError: the expected revision is not there.
+            CommitIdReusedError: the commit id was another request's.
+            NotFoundError: there is no such agent, and no append to begin it with.
+            UnknownParentError: a parent is not in the history.
+        """
+        listed = list(appends)
+        for append in listed:
+            if not isinstance(append, Append):
+                raise InvalidAppendError(
+                    f"append takes Append(kind=…, payload=…), not {type(append).__name__}"
+                )
+        request = AppendRequest(
+            agent_id=check_name(agent_id),
+            expected=Expectation.of(agent_id, expected_revision),
+            commit_id=_commit_id(commit_id),
+            metadata=object_text(metadata),
+            appends=listed,
+            asked=asked_parents(listed),
+        )
+        warm = self._warm.take(agent_id)
+        draft = None if warm is None else Draft(warm, listed)
+        return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
+
+    def turn(
+        self,
+        agent_id: str,
+        *,
+        expected_revision: ExpectedRevision | None = None,
+        parents: Sequence[NodeOrId] | None = None,
+        commit_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Turn:
+        """A unit of work: what is appended in its block is committed when it is left, or not at all.
+
+        Args:
+            agent_id: the agent; made by the commit where it is not there.
+            expected_revision: the head to start from; None for whatever is there when the block is entered.
+            parents: heads of a branch to start from, instead of the whole frontier.
+            commit_id: an id for the commit.
+            metadata: what to say of the commit.
+
+        Raises:
+            ConflictError: on entering, the expected revision is not there; on leaving, another commit came
+                between, and ``.appends`` has what the turn appended.
+        """
+        return Turn(
+            self,
+            check_name(agent_id),
+            ANY_REVISION if expected_revision is None else expected_revision,
+            parents,
+            _commit_id(commit_id),
+            object_text(metadata),
+        )
+
+    def agents(self, *, after: str | None = None, limit: int = 100) -> list[AgentSummary]:
+        """A page of agents in the byte order of their ids, from behind ``after`` on."""
+        check_positive(limit, "limit")
+        return [reads.summary(agent) for agent in self.store.read(lambda tx: tx.agents(after, limit))]
+
+    def head(self, agent_id: str) -> Head:
+        """Where an agent's history stands; no history is read.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        head = self.store.read(lambda tx: tx.head(agent_id))
+        if head is None:
+            raise reads.no_agent(agent_id)
+        return reads.head_result(head)
+
+    def log(
+        self, agent_id: str, *, before: int | None = None, limit: int = 100
+    ) -> list[LogEntry | FailedRun]:
+        """Commits, newest first, with the failed runs where they happened.
+
+        Args:
+            agent_id: the agent.
+            before: only revisions below this one.
+            limit: the most commits.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        check_positive(limit, "limit")
+        if before is not None:
+            check_positive(before, "before")
+        return self.store.read(lambda tx: reads.log(tx, agent_id, before, limit))
+
+    def node(self, agent_id: str, node_id: str) -> CausalNode:
+        """One node.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
+
+    def lineage(self, agent_id: str, node_id: str) -> NodeSet:
+        """All nodes that a node rests on, directly or not, without itself.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        return self._reached(agent_id, node_id, lambda tx, *start: tx.ancestors(*start))
+
+    def impact(self, agent_id: str, node_id: str) -> NodeSet:
+        """All nodes that rest on a node, directly or not, without itself.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        return self._reached(agent_id, node_id, lambda tx, *start: tx.descendants(*start))
+
+    def resource(self, agent_id: str, key: str) -> list[CausalNode]:
+        """The versions of a resource, newest first.
+
+        Raises:
+            NotFoundError: there is no such agent or resource.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: reads.versions(tx, agent_id, key))
+
+    def memory(self, agent_id: str, *, type: str | None = None) -> list[Memory]:
+        """What the agent remembers: the newest version of each semantic memory, by type and key.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: reads.memories(tx, agent_id, type))
+
+    def mirror(self, agent_id: str) -> CausalMirror:
+        """The whole history in memory, as a networkx graph.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        return CausalMirror(self.load(agent_id).state)
+
+    def delete(self, agent_id: str) -> None:
+        """Delete an agent and its whole history.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        self._warm.take(agent_id)
+
+        def work(tx: StoreWriter) -> None:
+            if tx.lock(agent_id) is None:
+                raise reads.no_agent(agent_id)
+            tx.delete(agent_id)
+
+        self.store.write(work)
+
+    def record_failure(
+        self,
+        agent_id: str,
+        *,
+        input: str,
+        error: str,
+        run_id: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+    ) -> FailedRun:
+        """Keep a failed run beside the history, at the present head; the history stays as it is.
+
+        Args:
+            agent_id: the agent.
+            input: what the run was asked.
+            error: why it failed.
+            run_id: the run's own id.
+            usage: what it used, a JSON object.
+            at: when, with a zone; None for now.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        usage_text = object_text(usage, "usage")
+        moment = datetime.now(timezone.utc) if at is None else at
+        if moment.tzinfo is None:
+            raise InvalidRequestError(
+                f"at={moment!r} has no zone; say which, as datetime.now(timezone.utc) does"
+            )
+        time = iso_text(datetime_ms(moment))
+
+        def work(tx: StoreWriter) -> FailedRun:
+            agent = tx.lock(agent_id)
+            if agent is None:
+                raise reads.no_agent(agent_id)
+            record = failure_record(time, run_id, input, error, usage_text, agent.revision)
+            tx.add_failures(agent.history, [record])
+            return reads.failed_run(record)
+
+        return self.store.write(work)
+
+    def import_state(
+        self, agent_id: str, state: AgentState, *, metadata: Mapping[str, Any] | None = None
+    ) -> Imported:
+        """Bring a snapshot in as one revision; onto an existing agent, what it adds.
+
+        Raises:
+            DivergedError: it does not extend what is stored.
+            InvalidStateError: what it adds breaks import rules.
+        """
+        request = SaveRequest(
+            agent_id=check_name(agent_id),
+            expected=Expectation.of(agent_id, ANY_REVISION),
+            metadata=object_text(metadata),
+            snapshot=Snapshot.of(state),
+        )
+        commit, _, made = self._settle(agent_id, None, lambda tx, _: settle_save(tx, request, None))
+        return Imported(
+            agent_id=agent_id,
+            history=commit.history,
+            revision=commit.revision,
+            commits=int(made),
+            nodes=len(commit.added),
+            failures=0,
+        )
+
+    def import_session_log(self, agent_id: str, log: SessionLog) -> Imported:
+        """Bring an SDK's session log in, a revision a turn, with its failed runs; all of it or nothing.
+
+        Revisions and failed runs that are there already are not added again.
+
+        Raises:
+            DivergedError: the log does not extend what is stored.
+            CommitIdReusedError: one of its entries' ids is another commit's.
+            InvalidRequestError: it holds no state, and there is no such agent.
+        """
+        requests = log_requests(check_name(agent_id), log)
+        return self.store.write(lambda tx: settle_log(tx, agent_id, requests, log.failures))
+
+    def close(self) -> None:
+        """Let go of connections and of what is kept in memory."""
+        self._warm.clear()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Repository({self.name!r})"
+
+    def _settle(
+        self, agent_id: str, guess: Guess | None, work: Callable[[StoreWriter, Guess | None], Settled]
+    ) -> Settled:
+        """Run a commit on what is held to be the head; if it is run again, on what the store says."""
+        guesses = [guess]
+        settled = self.store.write(lambda tx: work(tx, guesses.pop() if guesses else None))
+        if settled.ground is not None:
+            self._warm.put(agent_id, settled.ground)
+        return settled
+
+    def _begin_turn(self, agent_id: str, expected: Any, commit_id: str | None) -> tuple[Head | None, Ground]:
+        """The head that a turn starts from, and the ground to try its appends out on."""
+        expectation = Expectation.of(agent_id, expected)
+        warm = self._warm.take(agent_id)
+
+        def work(tx: StoreReader) -> Ground:
+            agent = tx.agent(agent_id)
+            replayed = agent and commit_id and tx.lookup(agent.history, Wanted(commit_id=commit_id)).commit
+            if not replayed:
+                expectation.check(agent_id, agent)
+            if warm is not None and warm.stands_at(agent):
+                return warm
+            return Ground(None if agent is None else tx.head(agent_id))
+
+        ground = self.store.read(work)
+        return (None if ground.head is None else reads.head_result(ground.head)), ground
+
+    def _learn(self, agent_id: str, ground: Ground, need: Need) -> None:
+        """Look up what a turn names, as long as its head is still the head."""
+
+        def work(tx: StoreReader) -> None:
+            agent = tx.agent(agent_id)
+            ground.expectation().check(agent_id, agent)
+            ground.learn(need, tx.lookup(ground.history, need.wanted()))
+
+        self.store.read(work)
+
+    def _commit_turn(
+        self,
+        agent_id: str,
+        draft: Draft,
+        asked: Sequence[Asked],
+        base: Asked,
+        commit_id: str | None,
+        metadata: str | None,
+    ) -> Commit:
+        """Commit what a turn appended, if its head is still the head."""
+        request = AppendRequest(
+            agent_id=agent_id,
+            expected=draft.ground.expectation(),
+            commit_id=commit_id,
+            metadata=metadata,
+            appends=draft.appends,
+            asked=asked,
+            base=base,
+        )
+        return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
+
+    def _reached(
+        self, agent_id: str, node_id: str, walk: Callable[[StoreReader, str, int], list[int]]
+    ) -> NodeSet:
+        check_name(agent_id)
+        history, refs = self.store.read(lambda tx: reads.reached(tx, agent_id, node_id, walk))
+        return NodeSet(
+            refs,
+            lambda sequences: self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, sequences)),
+        )
+
+
+def _commit_id(commit_id: str | None) -> str | None:
+    return None if commit_id is None else check_name(commit_id, "commit id")

@@ -1,0 +1,183 @@
+"""What callers ask for, checked: names, metadata, expected revisions, and the hash of a request.
+
+The meanings are design.md, *What the words mean*.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from stateweave_graph.errors import ConflictError, InvalidAppendError, InvalidRequestError
+from stateweave_graph.hashing import hash_fields
+from stateweave_graph.identity import plain_json
+from stateweave_graph.jsontext import depth_exceeds, dumps, has_lone_surrogate
+from stateweave_graph.model import Append
+from stateweave_graph.records import AgentRecord
+from stateweave_graph.results import Commit, Head, Stored
+from stateweave_graph.validation import shorten
+
+NAME_MAX_BYTES = 200
+METADATA_MAX_BYTES = 1024 * 1024
+METADATA_MAX_DEPTH = 32
+
+
+class _AnyRevision(Enum):
+    ANY_REVISION = "ANY_REVISION"
+
+    def __repr__(self) -> str:
+        return "ANY_REVISION"
+
+
+ANY_REVISION: Final = _AnyRevision.ANY_REVISION
+"""As ``expected_revision``: whatever is there, or nothing."""
+
+ExpectedRevision: TypeAlias = int | Stored | Head | Commit | Literal[_AnyRevision.ANY_REVISION]
+"""A revision number, 0 for "must not exist yet", ``ANY_REVISION``, or what ``load``, ``head`` or a commit
+gave back, which pins the history as well."""
+
+
+class Expectation(NamedTuple):
+    """An expected revision, understood.
+
+    Attributes:
+        revision: the number; None where any will do.
+        history: the id of the history that must be there; None where any will do.
+        given: what the caller gave.
+    """
+
+    revision: int | None
+    history: str | None
+    given: Any
+
+    @classmethod
+    def of(cls, agent_id: str, expected: Any) -> Expectation:
+        """Understand what a caller gave as ``expected_revision``.
+
+        Raises:
+            InvalidRequestError: it is none of what may be given.
+        """
+        if expected is ANY_REVISION:
+            return cls(None, None, expected)
+        if isinstance(expected, (Stored, Head, Commit)):
+            if expected.agent_id != agent_id:
+                raise InvalidRequestError(
+                    f"expected_revision is of agent {expected.agent_id!r}, and this is agent {agent_id!r}"
+                )
+            return cls(expected.revision, expected.history, expected)
+        if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:
+            raise InvalidRequestError(
+                f"expected_revision {shorten(expected)} must be a revision number, 0 (must not exist yet), "
+                "ANY_REVISION, or what load, head or a commit gave back"
+            )
+        return cls(expected, None, expected)
+
+    def check(self, agent_id: str, agent: AgentRecord | None) -> None:
+        """Compare with what is there.
+
+        Raises:
+            ConflictError: it is something else.
+        """
+        actual = 0 if agent is None else agent.revision
+        if self.revision is not None and self.revision != actual:
+            if agent is None:
+                why = f"revision {self.revision} was expected, and there is no such agent"
+            elif self.revision == 0:
+                why = f"it must not exist yet, and it is there already, at revision {actual}"
+            else:
+                why = f"revision {self.revision} was expected, and revision {actual} is there"
+            raise ConflictError(agent_id, self.given, actual, why)
+        if self.history is not None and agent is not None and agent.history != self.history:
+            why = f"revision {actual} there is of another history: the agent was deleted and made again"
+            raise ConflictError(agent_id, self.given, actual, why)
+
+
+def check_name(value: Any, what: str = "agent id") -> str:
+    """An agent id or a commit id: 1 to 200 bytes of UTF-8, no control characters, taken as it is.
+
+    Raises:
+        InvalidRequestError: it is not.
+    """
+    if not isinstance(value, str):
+        raise InvalidRequestError(f"{what} {shorten(value)} must be a text")
+    if has_lone_surrogate(value) or any(unicodedata.category(character) == "Cc" for character in value):
+        raise InvalidRequestError(
+            f"{what} {shorten(value)} must have no control characters and be valid UTF-8"
+        )
+    size = len(value.encode("utf-8"))
+    if not 1 <= size <= NAME_MAX_BYTES:
+        raise InvalidRequestError(f"{what} {shorten(value)} must be 1 to {NAME_MAX_BYTES} bytes, not {size}")
+    return value
+
+
+def check_positive(value: Any, what: str) -> int:
+    """A count or revision: an integer from 1 on.
+
+    Raises:
+        InvalidRequestError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidRequestError(f"{what} {shorten(value)} must be an integer from 1 on")
+    return value
+
+
+def object_text(value: Mapping[str, Any] | None, what: str = "metadata") -> str | None:
+    """The JSON text of metadata: an object of at most 1 MiB, nested at most 32 deep.
+
+    Raises:
+        InvalidRequestError: it is no such object.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidRequestError(f"{what} {shorten(value)} must be a JSON object")
+    if depth_exceeds(value, METADATA_MAX_DEPTH):
+        raise InvalidRequestError(f"{what} is nested deeper than {METADATA_MAX_DEPTH} levels")
+    try:
+        text = dumps(plain_json(value, what))
+    except InvalidAppendError as error:
+        raise InvalidRequestError(str(error)) from None
+    size = len(text.encode("utf-8"))
+    if size > METADATA_MAX_BYTES:
+        raise InvalidRequestError(f"{what} has {size} bytes of JSON, more than {METADATA_MAX_BYTES}")
+    return text
+
+
+Asked: TypeAlias = Sequence[str] | None
+"""Parents as asked for: ids, ``#0`` for the first append of the same list, None for the default."""
+
+
+def asked_parents(appends: Sequence[Append]) -> list[Asked]:
+    """The parents of each append as its request spells them."""
+    places = {id(append): f"#{place}" for place, append in enumerate(appends)}
+    return [
+        None
+        if append.parents is None
+        else [
+            places.get(id(parent), "#") if isinstance(parent, Append) else parent for parent in append.parents
+        ]
+        for append in appends
+    ]
+
+
+def append_request_hash(
+    appends: Sequence[Append], asked: Sequence[Asked], base: Asked, metadata: str | None
+) -> str:
+    """``requestHash`` of appends: what was asked for, without times and the expected revision."""
+    fields: list[Any] = ["append", len(appends), base]
+    for append, parents in zip(appends, asked, strict=True):
+        fields += [
+            append.kind.value,
+            dumps(append.payload),
+            parents,
+            append.resource_key,
+            int(append.advance),
+        ]
+    return hash_fields(*fields, metadata)
+
+
+def save_request_hash(digest: str, frontier: Sequence[str], metadata: str | None) -> str:
+    """``requestHash`` of a snapshot."""
+    return hash_fields("save", digest, frontier, metadata)

@@ -1,0 +1,198 @@
+"""What a repository gives back beside states and nodes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from stateweave_graph.model import AgentState, CausalNode, NodeKind
+
+
+class NodeRef(NamedTuple):
+    """A node without its content.
+
+    Attributes:
+        id: its id.
+        sequence: its place in the history.
+        kind: its kind.
+        turn: the number of goals up to and including it.
+    """
+
+    id: str
+    sequence: int
+    kind: NodeKind
+    turn: int
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class AgentSummary(_Result):
+    """An agent as a list of agents shows it.
+
+    Attributes:
+        agent_id: the agent.
+        history: the random id of this history; another one after delete and create again.
+        revision: the number of the newest commit.
+        generation: how often content was erased or pruned.
+        node_count: the number of nodes.
+        created_at: when the history began.
+        updated_at: when it last changed.
+        metadata: the agent's own metadata, or None.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    generation: int
+    node_count: int
+    created_at: str
+    updated_at: str
+    metadata: dict[str, Any] | None = None
+
+
+class Head(AgentSummary):
+    """Where an agent's history stands; no history is read for it.
+
+    Given as ``expected_revision`` it pins the history as well as the revision.
+
+    Attributes:
+        frontier: ids of the active heads, in their order.
+        system_id: the id of the latest system node, or None.
+    """
+
+    frontier: list[str]
+    system_id: str | None
+
+
+class Stored(_Result):
+    """A state as loaded, with where it stood.
+
+    Attributes:
+        agent_id: the agent.
+        history: the id of the history.
+        revision: the revision of this state.
+        state: the state.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    state: AgentState
+
+
+class Commit(_Result):
+    """What a commit did.
+
+    Attributes:
+        agent_id: the agent.
+        history: the id of the history.
+        revision: the revision after it.
+        commit_id: the id of the commit.
+        committed_at: when.
+        added: ids of the nodes that are new, in order of sequence.
+        ids: the id of each append's node, old or new; for ``save`` the same as ``added``.
+        frontier: ids of the active heads after it.
+        replayed: whether this commit had been made before, by the same request.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    commit_id: str
+    committed_at: str
+    added: list[str]
+    ids: list[str]
+    frontier: list[str]
+    replayed: bool = False
+
+
+class LogEntry(_Result):
+    """A commit as the log shows it.
+
+    Attributes:
+        revision: the revision after it.
+        commit_id: its id.
+        committed_at: when.
+        first_sequence: of the nodes added; one more than ``last_sequence`` where none was.
+        last_sequence: the number of nodes after it.
+        frontier: ids of the active heads after it.
+        digest: the hash over the ids, times and unknown fields of all nodes so far.
+        hash: the hash that chains the commits.
+        metadata: what was said of the commit, or None.
+    """
+
+    revision: int
+    commit_id: str
+    committed_at: str
+    first_sequence: int
+    last_sequence: int
+    frontier: list[str]
+    digest: str
+    hash: str
+    metadata: dict[str, Any] | None = None
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes added."""
+        return self.last_sequence - self.first_sequence + 1
+
+
+class FailedRun(_Result):
+    """A run that failed and added nothing; kept beside the history.
+
+    Attributes:
+        at: when.
+        input: what the run was asked.
+        error: why it failed.
+        run_id: the run's own id, or None.
+        usage: what it used (tokens, times), or None.
+        revision: the head when it failed; 0 before the first commit.
+    """
+
+    at: str
+    input: str
+    error: str
+    run_id: str | None = None
+    usage: dict[str, Any] | None = None
+    revision: int
+
+
+class Memory(_Result):
+    """A current semantic memory: the newest version of a resource ``semantic:<type>:<key>``.
+
+    Attributes:
+        type: the type that the resource's key names.
+        key: the key that it names.
+        content: the ``content`` of the payload; the whole payload where it has none.
+        node: the node.
+        versions: how many versions there are.
+    """
+
+    type: str
+    key: str
+    content: Any
+    node: CausalNode
+    versions: int
+
+
+class Imported(_Result):
+    """What an import added to an agent.
+
+    Attributes:
+        agent_id: the agent.
+        history: the id of the history.
+        revision: the revision after it.
+        commits: revisions added.
+        nodes: nodes added.
+        failures: failed runs added.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    commits: int
+    nodes: int
+    failures: int
