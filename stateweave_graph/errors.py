@@ -190,9 +190,18 @@ class StoreError(StateWeaveGraphError):
 
 
 class StoreUnavailableError(StoreError):
-    """The database can't be reached or is busy; the same call may succeed later."""
+    """The database can't be reached or is busy; the same call may succeed later.
+
+    Attributes:
+        outcome_unknown: whether the connection was lost while a transaction was being committed, so that
+            what was asked may have been done.
+    """
 
     retryable = True
+
+    def __init__(self, message: str, *, outcome_unknown: bool = False) -> None:
+        self.outcome_unknown = outcome_unknown
+        super().__init__(message)
 
 
 class AuthenticationError(StoreError):

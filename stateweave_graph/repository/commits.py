@@ -34,14 +34,16 @@ class Request(ABC):
     Attributes:
         agent_id: the agent.
         expected: the revision that the caller expects.
-        commit_id: the caller's id for it; None where one is to be made up.
+        commit_id: its id, by which it is known whether it has been made.
+        repeatable: whether the caller gave the id, and so may say the same again.
         metadata: JSON text, or None.
         committed_at: a time to the letter, for imports; None for now.
     """
 
     agent_id: str
     expected: Expectation
-    commit_id: str | None = None
+    commit_id: str
+    repeatable: bool = True
     metadata: str | None = None
     committed_at: str | None = None
 
@@ -179,8 +181,8 @@ def head_commit(head: HeadRecord, ids: Sequence[str] = ()) -> Commit:
     )
 
 
-def commit_as_made(tx: StoreReader, agent: AgentRecord, record: CommitRecord) -> Commit:
-    """A stored commit as it was given back when it was made, marked as replayed."""
+def commit_as_made(tx: StoreReader, agent: AgentRecord, record: CommitRecord, replayed: bool) -> Commit:
+    """A stored commit as it was given back when it was made."""
     appended = record.appended
     added = range(record.first_sequence, record.last_sequence + 1)
     ids = {
@@ -196,7 +198,7 @@ def commit_as_made(tx: StoreReader, agent: AgentRecord, record: CommitRecord) ->
         added=[ids[sequence] for sequence in added],
         ids=[ids[sequence] for sequence in (added if appended is None else appended)],
         frontier=[ids[sequence] for sequence in record.frontier],
-        replayed=True,
+        replayed=replayed,
     )
 
 
@@ -206,7 +208,7 @@ def _replayed(tx: StoreReader, request: Request, locked: tuple[HeadRecord, Known
     agent, made = locked[0].agent, locked[1].commit
     if made.request_hash != request.request_hash():
         raise CommitIdReusedError(agent.agent_id, made.commit_id, made.revision)
-    return commit_as_made(tx, agent, made)
+    return commit_as_made(tx, agent, made, replayed=request.repeatable)
 
 
 def _write(
@@ -253,10 +255,9 @@ def _batch(request: Request, ground: Ground, new: Sequence[CausalNode], ids: Seq
     digest = CHAIN_START if before is None else before.commit.digest
     for node in nodes:
         digest = extend_digest(digest, node.id, node.created_at, node.extra)
-    commit_id = request.commit_id or uuid4().hex
     commit = CommitRecord(
         revision=agent.revision,
-        commit_id=commit_id,
+        commit_id=request.commit_id,
         committed_at=committed_at,
         committed_at_ms=judged_instant_ms(committed_at),
         first_sequence=ground.node_count + 1,
@@ -267,7 +268,7 @@ def _batch(request: Request, ground: Ground, new: Sequence[CausalNode], ids: Seq
             digest,
             mirror.frontier,
             agent.revision,
-            commit_id,
+            request.commit_id,
             committed_at,
             request.metadata,
             [node.payload_hash for node in nodes],

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
+from uuid import uuid4
 
 from typing_extensions import Self
 
-from stateweave_graph.errors import InvalidAppendError, InvalidRequestError
+from stateweave_graph.errors import InvalidAppendError, InvalidRequestError, StoreUnavailableError
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import AgentState, Append, CausalNode
 from stateweave_graph.records import Wanted
@@ -111,7 +112,7 @@ class Repository:
         request = SaveRequest(
             agent_id=check_name(agent_id),
             expected=Expectation.of(agent_id, expected_revision),
-            commit_id=_commit_id(commit_id),
+            **_identified(commit_id),
             metadata=object_text(metadata),
             snapshot=Snapshot.of(state),
         )
@@ -144,7 +145,7 @@ class Repository:
         request = AppendRequest(
             agent_id=check_name(agent_id),
             expected=Expectation.of(agent_id, expected_revision),
-            commit_id=_commit_id(commit_id),
+            **_identified(commit_id),
             metadata=object_text(metadata),
             appends=listed,
             asked=asked_parents(listed),
@@ -180,7 +181,7 @@ class Repository:
             check_name(agent_id),
             ANY_REVISION if expected_revision is None else expected_revision,
             parents,
-            _commit_id(commit_id),
+            None if commit_id is None else check_name(commit_id, "commit id"),
             object_text(metadata),
         )
 
@@ -341,6 +342,7 @@ class Repository:
         request = SaveRequest(
             agent_id=check_name(agent_id),
             expected=Expectation.of(agent_id, ANY_REVISION),
+            **_identified(None),
             metadata=object_text(metadata),
             snapshot=Snapshot.of(state),
         )
@@ -391,7 +393,16 @@ class Repository:
     ) -> Settled:
         """Run a commit on what is held to be the head; if it is run again, on what the store says."""
         guesses = [guess]
-        settled = self.store.write(lambda tx: work(tx, guesses.pop() if guesses else None))
+
+        def attempt(tx: StoreWriter) -> Settled:
+            return work(tx, guesses.pop() if guesses else None)
+
+        try:
+            settled = self.store.write(attempt)
+        except StoreUnavailableError as error:
+            if not error.outcome_unknown:
+                raise
+            settled = self.store.write(attempt)  # its commit id tells whether it was made
         if settled.ground is not None:
             self._warm.put(agent_id, settled.ground)
         return settled
@@ -436,7 +447,7 @@ class Repository:
         request = AppendRequest(
             agent_id=agent_id,
             expected=draft.ground.expectation(),
-            commit_id=commit_id,
+            **_identified(commit_id),
             metadata=metadata,
             appends=draft.appends,
             asked=asked,
@@ -455,5 +466,13 @@ class Repository:
         )
 
 
-def _commit_id(commit_id: str | None) -> str | None:
-    return None if commit_id is None else check_name(commit_id, "commit id")
+class _Identified(TypedDict):
+    commit_id: str
+    repeatable: bool
+
+
+def _identified(commit_id: str | None) -> _Identified:
+    """A commit id as given, or a new one that only we can repeat."""
+    if commit_id is None:
+        return {"commit_id": uuid4().hex, "repeatable": False}
+    return {"commit_id": check_name(commit_id, "commit id"), "repeatable": True}
