@@ -54,8 +54,7 @@ from stateweave_graph.results import (
 )
 from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
 from stateweave_graph.validation import Violation, validate
-
-__version__ = "0.1.0"
+from stateweave_graph.version import __version__
 
 __all__ = [
     "ANY_REVISION",
@@ -103,6 +102,7 @@ __all__ = [
     "UnknownParentError",
     "Violation",
     "VocabularyError",
+    "__version__",
     "node_id",
     "open_repository",
     "read_session_log",

@@ -1,0 +1,24 @@
+// Of a history s.history: the nodes, resources and the commit wanted that are there.
+CALL (s) {
+    UNWIND $ids AS wanted
+    MATCH (n:CausalNode {history: s.history, id: wanted})
+    USING INDEX n:CausalNode(history, id)
+    RETURN collect([n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]) AS refs
+}
+CALL (s) {
+    UNWIND $key_hashes AS wanted
+    MATCH (r:ResourceKey {history: s.history, keyHash: wanted})
+    USING INDEX r:ResourceKey(history, keyHash)
+    MATCH (n:CausalNode {history: s.history, id: r.headId})
+    USING INDEX n:CausalNode(history, id)
+    RETURN collect([
+        properties(r), [n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]
+    ]) AS resources
+}
+CALL (s) {
+    OPTIONAL MATCH (d:Commit {history: s.history, commitId: $commit_id})
+    USING INDEX d:Commit(history, commitId)
+    OPTIONAL MATCH (d)-[f:FRONTIER]->(n:CausalNode)
+    WITH d, f, n ORDER BY f.position
+    RETURN properties(d) AS made, collect(n.sequence) AS made_frontier
+}

@@ -1,0 +1,80 @@
+"""What the errors of the Neo4j driver mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from neo4j import exceptions
+
+from stateweave_graph.errors import (
+    AuthenticationError,
+    InvalidRequestError,
+    ReadOnlyStoreError,
+    StateWeaveGraphError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+
+_MEANINGS: tuple[tuple[type[Exception], type[StoreError], str], ...] = (
+    (exceptions.TokenExpired, AuthenticationError, "the server refused the credentials: they have expired"),
+    (exceptions.AuthError, AuthenticationError, "the server refused the user or the password"),
+    (exceptions.Forbidden, AuthenticationError, "this user lacks the right to do this; see docs/neo4j.md"),
+    (exceptions.ForbiddenOnReadOnlyDatabase, ReadOnlyStoreError, "the database is read-only"),
+    (exceptions.NotALeader, StoreUnavailableError, "the cluster is choosing a leader; try again"),
+    (exceptions.DatabaseUnavailable, StoreUnavailableError, "the database is not available; try again"),
+    (exceptions.ConnectionAcquisitionTimeoutError, StoreUnavailableError, "no connection was free in time"),
+    (exceptions.ServiceUnavailable, StoreUnavailableError, "the server can't be reached, or went away"),
+    (exceptions.SessionExpired, StoreUnavailableError, "the server went away; try again"),
+    (exceptions.UnsupportedServerProduct, StoreError, "this is no server that the driver can speak to"),
+)
+_CODES: tuple[tuple[str, type[StoreError], str], ...] = (
+    (
+        "Neo.ClientError.Database.DatabaseNotFound",
+        StoreError,
+        "there is no such database on the server; name another one, or make it first",
+    ),
+    (
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        StoreError,
+        "the server has too little memory for this transaction; give it more, or do less at once",
+    ),
+    ("Neo.DatabaseError.General.StorageDamageDetected", StoreError, "the database is damaged"),
+    ("Neo.TransientError.General.NoSpaceLeft", StoreFullError, "no room is left on the server's disk"),
+)
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Let no error of the driver escape.
+
+    Raises:
+        StoreError: of the kind that the error means, with the remedy.
+    """
+    try:
+        yield
+    except (exceptions.Neo4jError, exceptions.DriverError) as error:
+        raise meaning_of(error, name) from error
+
+
+def meaning_of(error: Exception, name: str) -> StateWeaveGraphError:
+    """The error of ours that an error of the driver means."""
+    text = getattr(error, "message", None) or str(error)
+    if isinstance(error, exceptions.IncompleteCommit):
+        return StoreUnavailableError(
+            f"{name}: the connection was lost during COMMIT, so it is not known whether it was done ({text})",
+            outcome_unknown=True,
+        )
+    code = getattr(error, "code", None) or ""
+    for known, kind, remedy in _CODES:
+        if code == known:
+            return kind(f"{name}: {remedy} ({text})")
+    for driver_kind, kind, remedy in _MEANINGS:
+        if isinstance(error, driver_kind):
+            return kind(f"{name}: {remedy} ({text})")
+    if isinstance(error, exceptions.ConfigurationError):
+        return InvalidRequestError(f"{name}: {text}")
+    if isinstance(error, exceptions.TransientError):
+        return StoreUnavailableError(f"{name}: the server was too busy for too long; try again ({text})")
+    return StoreError(f"{name}: the server refused: {text} ({code or type(error).__name__})")

@@ -1,0 +1,156 @@
+"""One unit of work that writes to Neo4j: a commit is two statements, and a new history is kept back.
+
+What begins a history is written when the unit of work is over, since only then it is known whether it is
+small enough for the same transaction (design.md, *Large things are staged*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from neo4j import ManagedTransaction
+
+from stateweave_graph.errors import LimitExceededError
+from stateweave_graph.records import AgentRecord, Batch, FailedRunRecord, HeadRecord, Known, Wanted
+from stateweave_graph.stores.neo4j_records import (
+    Neo4jReader,
+    agent_properties,
+    agent_record,
+    commit_properties,
+    failure_properties,
+    locked_head,
+    node_row,
+    resource_properties,
+    wanted_parameters,
+)
+from stateweave_graph.timestamps import iso_text, now_ms
+from stateweave_graph.validation import Violation
+
+
+class NewHistory:
+    """A history that begins in a unit of work.
+
+    Attributes:
+        batches: its commits.
+        failures: its failed runs.
+    """
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+        self.failures: list[FailedRunRecord] = []
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes of all its commits."""
+        return sum(len(batch.nodes) for batch in self.batches)
+
+
+class Neo4jWriter(Neo4jReader):
+    """Reads and writes records (see ``StoreWriter``).
+
+    Args:
+        transaction: the transaction.
+        max_nodes: the most nodes of one commit.
+
+    Attributes:
+        begun: histories that begin in this unit of work and are not written yet, by their ids.
+        deleted: histories whose agents were deleted in it.
+    """
+
+    def __init__(self, transaction: ManagedTransaction, max_nodes: int) -> None:
+        super().__init__(transaction)
+        self._max_nodes = max_nodes
+        self.begun: dict[str, NewHistory] = {}
+        self.began = False
+        self.deleted: list[str] = []
+
+    def lock(self, agent_id: str) -> AgentRecord | None:
+        """An agent's record, locked."""
+        row = self._one("lock", agent_id=agent_id, now=iso_text(now_ms()))
+        return None if row is None else agent_record(row["agent"])
+
+    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
+        """An agent's head and what is wanted beside it, locked."""
+        row = self._one("lock_head", agent_id=agent_id, now=iso_text(now_ms()), **wanted_parameters(wanted))
+        if row is None:
+            self._refuse_headless(agent_id)
+            return None
+        return locked_head(row)
+
+    def write(self, batch: Batch) -> None:
+        """Write one commit."""
+        history = batch.agent.history
+        if batch.begins:
+            self.begun[history] = NewHistory()
+        if history in self.begun:
+            self.begun[history].batches.append(batch)
+            return
+        if len(batch.nodes) > self._max_nodes:
+            raise LimitExceededError(
+                [
+                    Violation(
+                        "size",
+                        "$.nodes",
+                        f"one commit onto a history may add {self._max_nodes} nodes on this store; commit "
+                        "them in parts, or bring the history in under another agent",
+                        f"{len(batch.nodes)} nodes",
+                    )
+                ],
+                "the commit",
+            )
+        self._write(batch)
+
+    def add_failures(self, history: str, failures: Iterable[FailedRunRecord]) -> None:
+        """Keep failed runs beside a history."""
+        if history in self.begun:
+            self.begun[history].failures.extend(failures)
+        else:
+            self._add_failures(history, failures)
+
+    def delete(self, agent_id: str) -> None:
+        """Take an agent out of sight; what is below it is swept afterwards."""
+        row = self._one("delete", agent_id=agent_id)
+        if row is not None:
+            self.deleted.append(row["history"])
+
+    def flush(self) -> None:
+        """Write the histories kept back, in this transaction."""
+        begun, self.begun = self.begun, {}
+        for history, new in begun.items():
+            for batch in new.batches:
+                if batch.begins:
+                    self.began = True
+                    self._consume("begin", agent=agent_properties(batch.agent))
+                self._write(batch)
+            self._add_failures(history, new.failures)
+
+    def _write(self, batch: Batch) -> None:
+        self._consume("write", **write_parameters(batch))
+
+    def _add_failures(self, history: str, failures: Iterable[FailedRunRecord]) -> None:
+        rows = [failure_properties(failure) for failure in failures]
+        if rows:
+            self._consume("add_failures", history=history, failures=rows)
+
+    def _run(self, name: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+        if self.begun:
+            self.flush()  # a unit of work that reads on sees what it wrote
+        return super()._run(name, **parameters)
+
+
+def write_parameters(batch: Batch) -> dict[str, Any]:
+    """What ``write.cypher`` takes."""
+    history = batch.agent.history
+    new = {version.key_hash for version in batch.versions if version.version == 1}
+    resources = [resource_properties(history, record) for record in batch.resources]
+    return {
+        "history": history,
+        "agent": agent_properties(batch.agent),
+        "commit": commit_properties(history, batch.commit),
+        "nodes": [node_row(history, node) for node in batch.nodes],
+        "frontier": list(map(list, enumerate(batch.commit.frontier))),
+        "new_resources": [row for row in resources if row["keyHash"] in new],
+        "moved_resources": [row for row in resources if row["keyHash"] not in new],
+        "versions": list(map(list, batch.versions)),
+    }
