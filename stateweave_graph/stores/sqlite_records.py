@@ -150,11 +150,10 @@ class SqliteReader:
             if child == row[6]:
                 parents = list(group)
                 child, group = next(by_child, (None, iter(())))
-            yield NodeRecord(
-                *row[:14],
-                succeeded=None if row[14] is None else bool(row[14]),
-                parents=tuple([edge[1] for edge in parents]),
-                resource_parents=tuple([edge[1] for edge in parents if edge[2]]),
+            succeeded = None if row[14] is None else bool(row[14])
+            all_parents = tuple([edge[1] for edge in parents])
+            yield NodeRecord._make(
+                (*row[:14], succeeded, all_parents, tuple([edge[1] for edge in parents if edge[2]]))
             )
 
     def refs(self, history: str, first: int, last: int) -> Iterator[RefRecord]:
@@ -271,10 +270,12 @@ class SqliteReader:
         ):
             frontiers[revision].append(sequence)
         return [
-            CommitRecord(
-                *row[:10],
-                frontier=tuple(frontiers[row[0]]),
-                appended=None if row[10] is None else tuple(json.loads(row[10])),
+            CommitRecord._make(
+                (
+                    *row[:10],
+                    tuple(frontiers[row[0]]),
+                    None if row[10] is None else tuple(json.loads(row[10])),
+                )
             )
             for row in rows
         ]
