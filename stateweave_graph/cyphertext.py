@@ -22,8 +22,12 @@ def statement(name: str) -> str:
     return _INCLUDE.sub(lambda match: statement(match[1]), text)
 
 
+def schema_text() -> str:
+    """The schema of Neo4j, with what it is for."""
+    return (cypher_folder() / "schema.cypher").read_text(encoding="utf-8")
+
+
 def schema_statements() -> list[str]:
-    """The statements of ``cypher/schema.cypher``, in order, to be run one at a time."""
-    text = (cypher_folder() / "schema.cypher").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("//")]
+    """The statements of the schema, in order, to be run one at a time."""
+    lines = [line for line in schema_text().splitlines() if not line.startswith("//")]
     return [part.strip() for part in "\n".join(lines).split(";") if part.strip()]

@@ -157,12 +157,14 @@ class SessionLogError(StateWeaveGraphError):
     Attributes:
         rule: the rule of the format that is broken.
         line: the line, from 1; 0 where the file as a whole is meant.
+        reason: what is wrong there.
         violations: the violations of the state at that line, for the rule ``state``.
     """
 
     def __init__(self, rule: str, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
         self.rule = rule
         self.line = line
+        self.reason = message
         self.violations = list(violations)
         where = f"line {line}" if line else "the file"
         super().__init__(

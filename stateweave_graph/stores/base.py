@@ -121,6 +121,9 @@ class GraphStore(Protocol):
     def schema_version(self) -> int:
         """The version of the schema that is there; 0 where there is none yet."""
 
+    def schema_text(self) -> str:
+        """The statements that make the schema, for a person to read or run."""
+
     def apply_schema(self) -> None:
         """Make the schema, or bring it up to date; nothing where it is there already."""
 

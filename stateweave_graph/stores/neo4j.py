@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction, Session, unit_of_work
 from neo4j.exceptions import ConfigurationError, ConstraintError
 
-from stateweave_graph.cyphertext import statement
+from stateweave_graph.cyphertext import schema_text, statement
 from stateweave_graph.errors import InvalidRequestError, StoreError
 from stateweave_graph.stores.base import StoreReader, StoreWriter
 from stateweave_graph.stores.neo4j_connection import (
@@ -117,6 +117,10 @@ class Neo4jStore:
         """The version of the schema that is there; 0 where there is none yet."""
         with self._session(READ_ACCESS) as session:
             return schema_version(session)
+
+    def schema_text(self) -> str:
+        """The Cypher that makes the schema, for an administrator."""
+        return schema_text()
 
     def apply_schema(self) -> None:
         """Make the schema where it is not there yet; sends no schema statement where it is."""

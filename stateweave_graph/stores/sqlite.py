@@ -20,6 +20,7 @@ from stateweave_graph.stores.sqlite_connection import (
     connect,
     has_schema,
     make_schema,
+    schema_text,
     schema_version,
     translated,
 )
@@ -82,6 +83,10 @@ class SqliteStore:
         """The version of the schema in the file; 0 where there is no file yet."""
         with self._exclusive_memory(), translated(self.name):
             return schema_version(self._connection()) if self._exists() else 0
+
+    def schema_text(self) -> str:
+        """The statements that make the schema."""
+        return schema_text()
 
     def apply_schema(self) -> None:
         """Make the file with its schema, where it is not there yet."""

@@ -1,0 +1,55 @@
+# From a bare clone: `make demo` shows the main job, `make test` runs the tests. Needs Python 3.10 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint format examples notebook clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.installed ## Store, commit to, query and draw a history
+	@$(BIN)/stateweave-graph demo
+
+test: $(VENV)/.installed-tests ## Run the tests
+	$(BIN)/python -m pytest
+
+check: lint test ## Lint, check types and run the tests
+
+lint: $(VENV)/.installed-tests ## Lint and check types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-tests ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+examples: $(VENV)/.installed ## Write the example histories anew
+	$(BIN)/python examples/make_examples.py
+
+notebook: $(VENV)/.installed-notebooks ## Open the notebooks
+	$(BIN)/jupyter lab notebooks
+
+clean: ## Remove what was made here, the virtual environment too
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "Python 3.10 or newer is needed, and $(PYTHON) is not; say make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-tests: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+$(VENV)/.installed-notebooks: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
+	@touch $@

@@ -1,0 +1,43 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stateweave_graph.cli import administer, exchange, look, tour
+from stateweave_graph.cli.exits import MEANINGS
+from stateweave_graph.version import __version__
+
+_EXITS = "Exit codes: " + ", ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
+
+app = typer.Typer(
+    name="stateweave-graph",
+    help="Keep, look at and move the histories of StateWeave agents.",
+    epilog=_EXITS,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("import")(exchange.import_files)
+app.command("export")(exchange.export)
+app.command("validate")(exchange.validate)
+app.command("agents")(look.agents)
+app.command("log")(look.log)
+app.command("show")(look.show)
+app.command("lineage")(look.lineage)
+app.command("memory")(look.memory)
+app.command("delete")(administer.delete)
+app.command("schema")(administer.schema)
+app.command("demo")(tour.demo)
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
