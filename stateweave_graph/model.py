@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -248,6 +248,19 @@ class Append(BaseModel):
     resource_key: str | None = None
     advance: bool = True
     created_at: str | None = None
+
+    if TYPE_CHECKING:  # what is taken is wider than what is kept: kinds as text, parents in any sequence
+
+        def __init__(
+            self,
+            *,
+            kind: NodeKind | str,
+            payload: Any,
+            parents: Sequence[str | Append] | None = None,
+            resource_key: str | None = None,
+            advance: bool = True,
+            created_at: str | None = None,
+        ) -> None: ...
 
     @model_validator(mode="wrap")
     @classmethod

@@ -39,7 +39,7 @@ def append_lists(draw: st.DrawFn, *, max_size: int = 12) -> list[Append]:
     """Appends that can be made one after another on an empty history; some name earlier ones as parents."""
     appends: list[Append] = []
     for _ in range(draw(st.integers(1, max_size))):
-        parents = None
+        parents: list[Append] | None = None
         if appends and draw(st.booleans()):
             parents = draw(st.lists(st.sampled_from(appends), max_size=4, unique_by=id))
         appends.append(

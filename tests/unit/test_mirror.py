@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import pytest
 
@@ -88,7 +90,7 @@ def test_an_empty_key_names_no_resource():
     from stateweave_graph import AgentState, node_id
 
     for number in (1, 2):
-        node = {"kind": "goal", "parents": [], "payload": number, "createdAt": "2026-09-01"}
+        node: dict[str, Any] = {"kind": "goal", "parents": [], "payload": number, "createdAt": "2026-09-01"}
         state["nodes"].append(
             {
                 "id": node_id("goal", [], number, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_equal_states_are_equal_and_can_be_pickled():
 
 
 def test_an_append_copies_its_payload():
-    payload = {"list": [1], "pair": (1, 2)}
+    payload: dict[str, Any] = {"list": [1], "pair": (1, 2)}
     asked = Append(kind="goal", payload=payload)
     payload["list"].append(2)
     assert asked.payload == {"list": [1], "pair": [1, 2]}

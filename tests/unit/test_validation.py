@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ def rules(source, **limits):
 
 def broken(**fields):
     """One valid goal node with some fields replaced; None takes a field away."""
-    node = {"id": node_id("goal", [], "g"), "kind": "goal", "parents": [], "payload": "g"}
+    node: dict[str, Any] = {"id": node_id("goal", [], "g"), "kind": "goal", "parents": [], "payload": "g"}
     node |= {"createdAt": "2026-09-01", "sequence": 1}
     for name, value in fields.items():
         if value is None:
