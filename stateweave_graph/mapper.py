@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from stateweave_graph.hashing import hash_fields
@@ -71,7 +72,7 @@ def from_records(nodes: Iterable[NodeRecord], frontier: Iterable[int]) -> AgentS
 def node_record(node: CausalNode, ref: Callable[[str], RefRecord]) -> NodeRecord:
     """The record of a node; ``ref`` gives what is known of the node itself and of its parents."""
     own = ref(node.id)
-    parents = [ref(parent) for parent in node.parents]
+    parents = sorted(map(ref, node.parents), key=attrgetter("sequence"))
     payload = dumps(node.payload)
     key = node.resource_key
     return NodeRecord(

@@ -55,7 +55,7 @@ class NodeRecord(NamedTuple):
     Attributes:
         payload: JSON text.
         extra: JSON text of the unknown fields.
-        parents: sequences of the parents.
+        parents: sequences of the parents, ascending.
         resource_parents: those of them that are versions of the same resource; their ``PARENT`` edges
             bear ``resourceKey``.
     """

@@ -40,7 +40,7 @@ def append_lists(draw: st.DrawFn, *, max_size: int = 12) -> list[Append]:
     appends: list[Append] = []
     for _ in range(draw(st.integers(1, max_size))):
         parents: list[Append] | None = None
-        if appends and draw(st.booleans()):
+        if draw(st.booleans()) and appends:
             parents = draw(st.lists(st.sampled_from(appends), max_size=4, unique_by=id))
         appends.append(
             Append(
