@@ -1,3 +1,19 @@
-// An agent's record. Parameters: agent_id.
+// An agent's record. Nothing is locked, and a commit that is being applied shows in the store before it shows
+// in the indexes: "settled" says that the commit, and its last node, are found by each index.
+// Parameters: agent_id.
 MATCH (s:AgentState {agentId: $agent_id})
-RETURN properties(s) AS agent
+WITH properties(s) AS agent
+CALL (agent) {
+    OPTIONAL MATCH (c:Commit {history: agent.history, revision: agent.revision})
+    USING INDEX c:Commit(history, revision)
+    RETURN c
+}
+CALL (agent) {
+    OPTIONAL MATCH (n:CausalNode {history: agent.history, sequence: agent.nodeCount})
+    USING INDEX n:CausalNode(history, sequence)
+    OPTIONAL MATCH (m:CausalNode {history: agent.history, id: n.id})
+    USING INDEX m:CausalNode(history, id)
+    RETURN m
+}
+RETURN agent,
+    coalesce(c.lastSequence = agent.nodeCount, false) AND (agent.nodeCount = 0 OR m IS NOT NULL) AS settled

@@ -3,8 +3,8 @@
 // Parameters: agent_id, now, ids, key_hashes, commit_id.
 MATCH (s:AgentState {agentId: $agent_id})
 SET s.updatedAt = $now
-WITH s
+WITH properties(s) AS agent
 // include parts/newest
 // include parts/known
-RETURN properties(s) AS agent, properties(c) AS commit, frontier, system, turn,
+RETURN agent, properties(c) AS commit, frontier, system, turn,
     refs, resources, made, made_frontier

@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction, Session, unit_of_work
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    Bookmarks,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    Session,
+    unit_of_work,
+)
 from neo4j.exceptions import ConfigurationError, ConstraintError
 
 from stateweave_graph.cyphertext import schema_text, statement
@@ -74,7 +83,9 @@ class Neo4jStore:
         self._timeout = timeout
         self._max_commit_nodes = max_commit_nodes
         self._sizes = sizes or Sizes()
-        self._bookmarks = GraphDatabase.bookmark_manager(initial_bookmarks=list(bookmarks))
+        self._bookmarks = GraphDatabase.bookmark_manager(
+            initial_bookmarks=Bookmarks.from_raw_values(bookmarks)
+        )
         self._guard = threading.Lock()
         self._driver: Driver | None = None
         self._owner = 0

@@ -27,6 +27,9 @@ from stateweave_graph.records import (
 _FETCH_AT_ONCE = 2_000
 """Sequences sent with one statement."""
 
+_PATIENCE = 1_000
+"""How often an agent is read again while a commit is being applied, which takes milliseconds."""
+
 
 class Neo4jReader:
     """Reads records (see ``StoreReader``)."""
@@ -40,16 +43,24 @@ class Neo4jReader:
 
     def agent(self, agent_id: str) -> AgentRecord | None:
         """An agent's record."""
-        row = self._one("agent", agent_id=agent_id)
-        return None if row is None else agent_record(row["agent"])
+        for _ in range(_PATIENCE):
+            row = self._one("agent", agent_id=agent_id)
+            if row is None:
+                return None
+            if row["settled"]:
+                return agent_record(row["agent"])
+        raise StoreError(
+            f"agent {agent_id!r} and its newest commit don't fit together: the database was changed by another "
+            "program; restore it from a backup"
+        )
 
     def head(self, agent_id: str) -> HeadRecord | None:
         """An agent's newest commit and what the next one must know; no more is read."""
-        row = self._one("head", agent_id=agent_id)
-        if row is None:
-            self._refuse_headless(agent_id)
-            return None
-        return _head(row)
+        while self.agent(agent_id) is not None:
+            row = self._one("head", agent_id=agent_id)
+            if row is not None and row["agent"] == row["after"]:  # else a commit moves it now
+                return _head(row)
+        return None
 
     def lookup(self, history: str, wanted: Wanted) -> Known:
         """Those of the nodes, resources and the commit wanted that are there."""
@@ -131,14 +142,6 @@ class Neo4jReader:
     def _one(self, name: str, **parameters: Any) -> dict[str, Any] | None:
         rows = list(self._run(name, **parameters))
         return rows[0] if rows else None
-
-    def _refuse_headless(self, agent_id: str) -> None:
-        agent = self.agent(agent_id)
-        if agent is not None:
-            raise StoreError(
-                f"agent {agent_id!r} has no commit of revision {agent.revision}: the database was changed by "
-                "another program; restore it from a backup"
-            )
 
 
 def node_row(history: str, record: NodeRecord) -> dict[str, Any]:

@@ -73,10 +73,7 @@ class Neo4jWriter(Neo4jReader):
     def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
         """An agent's head and what is wanted beside it, locked."""
         row = self._one("lock_head", agent_id=agent_id, now=iso_text(now_ms()), **wanted_parameters(wanted))
-        if row is None:
-            self._refuse_headless(agent_id)
-            return None
-        return locked_head(row)
+        return None if row is None else locked_head(row)
 
     def write(self, batch: Batch) -> None:
         """Write one commit."""

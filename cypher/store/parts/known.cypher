@@ -1,22 +1,22 @@
-// Of a history s.history: the nodes, resources and the commit wanted that are there.
-CALL (s) {
+// Of the history of an agent: the nodes, resources and the commit wanted that are there.
+CALL (agent) {
     UNWIND $ids AS wanted
-    MATCH (n:CausalNode {history: s.history, id: wanted})
+    MATCH (n:CausalNode {history: agent.history, id: wanted})
     USING INDEX n:CausalNode(history, id)
     RETURN collect([n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]) AS refs
 }
-CALL (s) {
+CALL (agent) {
     UNWIND $key_hashes AS wanted
-    MATCH (r:ResourceKey {history: s.history, keyHash: wanted})
+    MATCH (r:ResourceKey {history: agent.history, keyHash: wanted})
     USING INDEX r:ResourceKey(history, keyHash)
-    MATCH (n:CausalNode {history: s.history, id: r.headId})
+    MATCH (n:CausalNode {history: agent.history, id: r.headId})
     USING INDEX n:CausalNode(history, id)
     RETURN collect([
         properties(r), [n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]
     ]) AS resources
 }
-CALL (s) {
-    OPTIONAL MATCH (d:Commit {history: s.history, commitId: $commit_id})
+CALL (agent) {
+    OPTIONAL MATCH (d:Commit {history: agent.history, commitId: $commit_id})
     USING INDEX d:Commit(history, commitId)
     OPTIONAL MATCH (d)-[f:FRONTIER]->(n:CausalNode)
     WITH d, f, n ORDER BY f.position
