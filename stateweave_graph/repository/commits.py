@@ -20,7 +20,13 @@ from stateweave_graph.mapper import node_record, resource_records
 from stateweave_graph.model import Append, CausalNode
 from stateweave_graph.records import AgentRecord, Batch, CommitRecord, HeadRecord, Known
 from stateweave_graph.repository.ground import Draft, Ground, Need
-from stateweave_graph.repository.requests import Asked, Expectation, append_request_hash, save_request_hash
+from stateweave_graph.repository.requests import (
+    Asked,
+    Expectation,
+    Said,
+    append_request_hash,
+    save_request_hash,
+)
 from stateweave_graph.repository.snapshots import Snapshot, check_extends
 from stateweave_graph.results import Commit
 from stateweave_graph.stores.base import StoreReader, StoreWriter
@@ -58,17 +64,17 @@ class AppendRequest(Request):
 
     Attributes:
         appends: what to append.
-        asked: the parents of each, as the request spells them.
+        said: the same as the caller said it.
         base: the heads that a turn was begun on, where they were chosen.
     """
 
     appends: Sequence[Append]
-    asked: Sequence[Asked]
+    said: Sequence[Said]
     base: Asked = None
 
     def request_hash(self) -> str:
         """The hash over appends and metadata."""
-        return append_request_hash(self.appends, self.asked, self.base, self.metadata)
+        return append_request_hash(self.said, self.base, self.metadata)
 
 
 @dataclass(frozen=True, kw_only=True)

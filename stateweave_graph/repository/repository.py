@@ -30,10 +30,11 @@ from stateweave_graph.repository.requests import (
     Asked,
     Expectation,
     ExpectedRevision,
-    asked_parents,
+    Said,
     check_name,
     check_positive,
     object_text,
+    said_of,
 )
 from stateweave_graph.repository.snapshots import Snapshot
 from stateweave_graph.repository.turn import NodeOrId, Turn
@@ -148,7 +149,7 @@ class Repository:
             **_identified(commit_id),
             metadata=object_text(metadata),
             appends=listed,
-            asked=asked_parents(listed),
+            said=said_of(listed),
         )
         warm = self._warm.take(agent_id)
         draft = None if warm is None else Draft(warm, listed)
@@ -438,7 +439,7 @@ class Repository:
         self,
         agent_id: str,
         draft: Draft,
-        asked: Sequence[Asked],
+        said: Sequence[Said],
         base: Asked,
         commit_id: str | None,
         metadata: str | None,
@@ -450,7 +451,7 @@ class Repository:
             **_identified(commit_id),
             metadata=metadata,
             appends=draft.appends,
-            asked=asked,
+            said=said,
             base=base,
         )
         return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit

@@ -146,35 +146,50 @@ def object_text(value: Mapping[str, Any] | None, what: str = "metadata") -> str 
 
 
 Asked: TypeAlias = Sequence[str] | None
-"""Parents as asked for: ids, ``#0`` for the first append of the same list, None for the default."""
+"""Parents as asked for: ids, ``#0`` for what the first item of the request gave, None for the default."""
 
 
-def asked_parents(appends: Sequence[Append]) -> list[Asked]:
-    """The parents of each append as its request spells them."""
+class Said(NamedTuple):
+    """One item of a request to append, as it was said; times are no part of it.
+
+    Attributes:
+        kind: the kind of the node.
+        payload: JSON text.
+        parents: as asked for.
+        resource_key: the resource, or None.
+        advance: whether the frontier advances; None where that depends on what is there.
+    """
+
+    kind: str
+    payload: str
+    parents: Asked
+    resource_key: str | None
+    advance: bool | None
+
+
+def said_of(appends: Sequence[Append]) -> list[Said]:
+    """Appends as a request says them."""
     places = {id(append): f"#{place}" for place, append in enumerate(appends)}
-    return [
-        None
-        if append.parents is None
-        else [
-            places.get(id(parent), "#") if isinstance(parent, Append) else parent for parent in append.parents
-        ]
-        for append in appends
-    ]
+    said = []
+    for append in appends:
+        parents: Asked = None
+        if append.parents is not None:
+            parents = [
+                places.get(id(parent), "#") if isinstance(parent, Append) else parent
+                for parent in append.parents
+            ]
+        said.append(
+            Said(append.kind.value, dumps(append.payload), parents, append.resource_key, append.advance)
+        )
+    return said
 
 
-def append_request_hash(
-    appends: Sequence[Append], asked: Sequence[Asked], base: Asked, metadata: str | None
-) -> str:
+def append_request_hash(said: Sequence[Said], base: Asked, metadata: str | None) -> str:
     """``requestHash`` of appends: what was asked for, without times and the expected revision."""
-    fields: list[Any] = ["append", len(appends), base]
-    for append, parents in zip(appends, asked, strict=True):
-        fields += [
-            append.kind.value,
-            dumps(append.payload),
-            parents,
-            append.resource_key,
-            int(append.advance),
-        ]
+    fields: list[Any] = ["append", len(said), base]
+    for item in said:
+        advance = None if item.advance is None else int(item.advance)
+        fields += [item.kind, item.payload, item.parents, item.resource_key, advance]
     return hash_fields(*fields, metadata)
 
 

@@ -15,9 +15,10 @@ from typing_extensions import Self
 from stateweave_graph.errors import ConflictError, InvalidRequestError, UnknownParentError, VocabularyError
 from stateweave_graph.identity import plain_json
 from stateweave_graph.javascript import javascript_json
+from stateweave_graph.jsontext import dumps
 from stateweave_graph.model import Append, CausalNode, NodeKind, SemanticPayload
 from stateweave_graph.repository.ground import Draft, named_in
-from stateweave_graph.repository.requests import Asked
+from stateweave_graph.repository.requests import Asked, Said
 from stateweave_graph.results import Commit, Head
 from stateweave_graph.timestamps import iso_text, now_ms
 from stateweave_graph.vocabulary import CONTENT_MAX_CHARACTERS, normalise_key, normalise_type
@@ -60,8 +61,9 @@ class Turn:
         self._chosen: dict[str, None] | None = None if parents is None else dict.fromkeys(map(_id, parents))
         self._draft: Draft | None = None
         self._base: Asked = None if self._chosen is None else list(self._chosen)
-        self._asked: list[Asked] = []
-        self._own: dict[str, tuple[int, CausalNode]] = {}
+        self._said: list[Said] = []
+        self._given: dict[str, int] = {}
+        self._own: dict[str, CausalNode] = {}
         self._latest: dict[NodeKind, CausalNode] = {}
 
     def __enter__(self) -> Self:
@@ -87,7 +89,7 @@ class Turn:
             return
         try:
             self.commit = self._repository._commit_turn(
-                self._agent_id, draft, self._asked, self._base, self._commit_id, self._metadata
+                self._agent_id, draft, self._said, self._base, self._commit_id, self._metadata
             )
         except ConflictError as conflict:
             raise self._with_appends(conflict, draft) from None
@@ -96,15 +98,15 @@ class Turn:
         self, text: str, *, parents: Iterable[NodeOrId] | None = None, created_at: str | None = None
     ) -> CausalNode:
         """The system prompt: the latest system node where it says the same, else a new one."""
-        mirror = self._open().ground.mirror
-        latest = mirror.system_id
-        if latest is not None:
-            node = self._node(latest)
-            if node.payload == text and parents is None:
-                return node
-        return self._append(
-            NodeKind.SYSTEM, text, parents, self._front(), created_at, advance=latest is not None
-        )
+        latest = self._open().ground.mirror.system_id
+        node = None if latest is None else self._node(latest)
+        if node is None or node.payload != text or parents is not None:
+            asked = None if parents is None else list(map(_id, parents))
+            node = self._add(
+                NodeKind.SYSTEM, text, asked, self._front(), created_at, advance=latest is not None
+            )
+        self._note(node, Said("system", dumps(text), self._spelled(parents), None, None))
+        return node
 
     def goal(
         self, text: str, *, parents: Iterable[NodeOrId] | None = None, created_at: str | None = None
@@ -250,25 +252,54 @@ class Turn:
         resource_key: str | None = None,
         advance: bool = True,
     ) -> CausalNode:
+        asked = None if parents is None else list(map(_id, parents))
+        node = self._add(
+            kind, payload, asked, default, created_at, resource_key=resource_key, advance=advance
+        )
+        said = Said(kind.value, dumps(node.payload), self._spelled(asked), resource_key, advance)
+        self._note(node, said)
+        return node
+
+    def _add(
+        self,
+        kind: NodeKind,
+        payload: Any,
+        asked: list[str] | None,
+        default: Sequence[str],
+        created_at: str | None,
+        *,
+        resource_key: str | None = None,
+        advance: bool,
+    ) -> CausalNode:
         draft = self._open()
-        asked = None if parents is None else list(dict.fromkeys(map(_id, parents)))
         append = Append(
             kind=kind,
             payload=payload,
-            parents=[*default] if asked is None else [*asked],
+            parents=default if asked is None else asked,
             resource_key=resource_key,
             advance=advance,
             created_at=created_at or iso_text(now_ms()),
         )
         self._look_up(*named_in([append]))
         node = draft.add(append)
-        self._asked.append(None if asked is None else [self._spelled(parent) for parent in asked])
-        self._own.setdefault(node.id, (len(self._own), node))
+        self._own.setdefault(node.id, node)
         self._latest[kind] = node
         if advance and self._chosen:
             for parent in node.parents:
                 self._chosen.pop(parent, None)
         return node
+
+    def _note(self, node: CausalNode, said: Said) -> None:
+        """Note what was said, and which node it gave."""
+        self._given.setdefault(node.id, len(self._said))
+        self._said.append(said)
+
+    def _spelled(self, parents: Iterable[NodeOrId] | None) -> Asked:
+        """Parents in the request: what this turn gave by place, so that a turn said twice is the same."""
+        if parents is None:
+            return None
+        ids = dict.fromkeys(map(_id, parents))
+        return [f"#{self._given[node_id]}" if node_id in self._given else node_id for node_id in ids]
 
     def _open(self) -> Draft:
         if self._draft is None:
@@ -292,14 +323,10 @@ class Turn:
                 return [self._latest[kind].id]
         return self._prompt()
 
-    def _spelled(self, parent: str) -> str:
-        """A parent in the request: nodes of this turn by place, so that a turn said twice is the same."""
-        return f"#{self._own[parent][0]}" if parent in self._own else parent
-
     def _node(self, node_id: str) -> CausalNode:
         """A node of this turn or a stored one."""
         if node_id in self._own:
-            return self._own[node_id][1]
+            return self._own[node_id]
         return self._repository.node(self._agent_id, node_id)
 
     def _look_up(self, ids: Iterable[str], keys: Iterable[str]) -> None:

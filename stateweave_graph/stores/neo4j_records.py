@@ -50,8 +50,8 @@ class Neo4jReader:
             if row["settled"]:
                 return agent_record(row["agent"])
         raise StoreError(
-            f"agent {agent_id!r} and its newest commit don't fit together: the database was changed by another "
-            "program; restore it from a backup"
+            f"agent {agent_id!r} and its newest commit don't fit together: the database was changed by "
+            "another program; restore it from a backup"
         )
 
     def head(self, agent_id: str) -> HeadRecord | None:

@@ -1,0 +1,18 @@
+"""The contract of a repository on a store: inherit from ``RepositoryContract``, and supply the factory.
+
+class TestMyStore(RepositoryContract):
+@pytest.fixture
+def open_repo(self):
+return lambda: Repository(MyStore(...))     # each call: on the same, empty database
+"""
+
+from __future__ import annotations
+
+from stateweave_graph.testing.commit_contract import CommitContract
+from stateweave_graph.testing.import_contract import ImportContract
+from stateweave_graph.testing.reading_contract import ReadingContract
+from stateweave_graph.testing.turn_contract import TurnContract
+
+
+class RepositoryContract(CommitContract, ReadingContract, TurnContract, ImportContract):
+    """What a repository does on every store. Nothing of it may be skipped."""
