@@ -14,15 +14,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from stateweave_graph.errors import ReadOnlyStoreError
 from stateweave_graph.stores.base import StoreReader, StoreWriter
 from stateweave_graph.stores.sqlite_connection import (
     MEMORY,
     connect,
     has_schema,
     make_schema,
+    read_only_view,
     schema_text,
     schema_version,
     translated,
+    writable,
 )
 from stateweave_graph.stores.sqlite_records import SqliteReader, SqliteWriter
 
@@ -75,6 +78,7 @@ class SqliteStore:
     def write(self, work: Callable[[StoreWriter], Result]) -> Result:
         """Run a unit of work of which all is written, or nothing (see ``GraphStore``)."""
         with self._exclusive_memory(), translated(self.name):
+            self._refuse_read_only()
             connection = self.connection
             with _transaction(connection, "BEGIN IMMEDIATE"):
                 return work(SqliteWriter(connection))
@@ -82,7 +86,12 @@ class SqliteStore:
     def schema_version(self) -> int:
         """The version of the schema in the file; 0 where there is no file yet."""
         with self._exclusive_memory(), translated(self.name):
-            return schema_version(self._connection()) if self._exists() else 0
+            if not self._exists():
+                return 0
+            if self._may_write():
+                return schema_version(self._connection())
+            with read_only_view(self._path) as view:
+                return schema_version(view)
 
     def schema_text(self) -> str:
         """The statements that make the schema."""
@@ -91,6 +100,7 @@ class SqliteStore:
     def apply_schema(self) -> None:
         """Make the file with its schema, where it is not there yet."""
         with self._exclusive_memory(), translated(self.name):
+            self._refuse_read_only()
             _ = self.connection
 
     def close(self) -> None:
@@ -107,9 +117,22 @@ class SqliteStore:
     def _exists(self) -> bool:
         return self._path == MEMORY or Path(self._path).exists()
 
+    def _may_write(self) -> bool:
+        return self._path == MEMORY or writable(self._path)
+
+    def _refuse_read_only(self) -> None:
+        if self._exists() and not self._may_write():
+            raise ReadOnlyStoreError(
+                f"{self.name}: the file or its folder can't be written by this user; nothing was written"
+            )
+
     @contextmanager
     def _readable(self) -> Iterator[sqlite3.Connection]:
         """A connection with the schema: this thread's, or an empty one where nothing was written yet."""
+        if self._exists() and not self._may_write():
+            with read_only_view(self._path) as view:
+                yield view
+            return
         connection = self._connection() if self._exists() else None
         if connection is not None and (self._local_ready() or has_schema(connection)):
             yield connection

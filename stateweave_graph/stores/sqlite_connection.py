@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -95,6 +96,35 @@ def connect(path: str, timeout: float) -> sqlite3.Connection:
     return connection
 
 
+def writable(path: str) -> bool:
+    """Whether this user may write a file, and beside it, where the write-ahead log is kept."""
+    file = Path(path)
+    return os.access(file.parent, os.W_OK | os.X_OK) and (not file.exists() or os.access(file, os.W_OK))
+
+
+@contextmanager
+def read_only_view(path: str) -> Iterator[sqlite3.Connection]:
+    """A connection to a file that this user may read and not write.
+
+    Without the right to write beside it, SQLite can't share in a write-ahead log that is not there; then the
+    file itself is all there is, and it is read as it stands.
+
+    Raises:
+        StoreUnavailableError: another user changed the file while it was read.
+    """
+    before = Path(path).stat() if Path(path).exists() else None
+    quiet = before is not None and not Path(f"{path}-wal").exists()
+    mode = "mode=ro&immutable=1" if quiet else "mode=ro"
+    connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
+    try:
+        _refuse_foreign(connection, path)
+        yield connection
+    finally:
+        connection.close()
+    if quiet and before is not None and _stamp(before) != _stamp(Path(path).stat()):
+        raise StoreUnavailableError(f"{path}: another user changed it while it was read; try again")
+
+
 def make_schema(connection: sqlite3.Connection, path: str, timeout: float) -> None:
     """Make the schema where it is not there yet, and keep a write-ahead log from then on."""
     if not has_schema(connection):
@@ -149,6 +179,10 @@ def refuse_network_drive(path: str, mounts: str = "/proc/self/mounts") -> None:
             f"{path}: this is on a network drive ({kind} at {best}), where SQLite can't keep its locks and "
             "commits may be lost. Use a local disk, or Neo4j for many machines"
         )
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: str) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from stateweave_graph import open_repository
 from stateweave_graph.testing.repository_contract import RepositoryContract
+from tests.support.vector_contract import VectorContract
 
 
-class TestSqliteFile(RepositoryContract):
+class TestSqliteFile(RepositoryContract, VectorContract):
     @pytest.fixture
     def open_repo(self, tmp_path):
         opened = []
@@ -22,7 +23,7 @@ class TestSqliteFile(RepositoryContract):
             repository.close()
 
 
-class TestSqliteMemory(RepositoryContract):
+class TestSqliteMemory(RepositoryContract, VectorContract):
     @pytest.fixture
     def open_repo(self):
         with open_repository(":memory:") as repository:
