@@ -26,15 +26,15 @@ def agents(
 
     Example: stateweave-graph agents --limit 20
     """
-    from stateweave_graph.cli.output import print_json, print_table
+    from stateweave_graph.cli.output import print_json, print_table, when
 
     with opened(db) as repository:
         found = repository.agents(after=after, limit=limit)
     if as_json:
         print_json([agent.model_dump() for agent in found])
         return
-    rows = [(agent.agent_id, agent.revision, agent.node_count, agent.updated_at) for agent in found]
-    print_table(["agent", "revision", "nodes", "updated"], rows, fold=["agent"])
+    rows = [(agent.agent_id, agent.revision, agent.node_count, when(agent.updated_at)) for agent in found]
+    print_table(["agent", "revision", "nodes", "updated"], rows, fold=["agent", "updated"])
 
 
 def log(
@@ -137,17 +137,17 @@ def memory(
 
 def print_log(entries: list[Any]) -> None:
     """Commits and failed runs as a table."""
-    from stateweave_graph.cli.output import line, print_table
+    from stateweave_graph.cli.output import line, print_table, when
     from stateweave_graph.results import FailedRun
 
     rows = []
     for entry in entries:
         if isinstance(entry, FailedRun):
-            rows.append(("failed", entry.at, "", line(f"{entry.input}: {entry.error}")))
+            rows.append(("failed", when(entry.at), "", line(f"{entry.input}: {entry.error}")))
         else:
             said = (entry.metadata or {}).get("input") or entry.metadata or entry.commit_id
-            rows.append((str(entry.revision), entry.committed_at, f"+{entry.node_count}", line(said)))
-    print_table(["revision", "when", "nodes", "what"], rows, fold=["what"])
+            rows.append((str(entry.revision), when(entry.committed_at), f"+{entry.node_count}", line(said)))
+    print_table(["revision", "when", "nodes", "what"], rows, fold=["when", "what"])
 
 
 def print_nodes(nodes: list[CausalNode]) -> None:
@@ -155,7 +155,7 @@ def print_nodes(nodes: list[CausalNode]) -> None:
     from stateweave_graph.cli.output import line, print_table
 
     rows = [(node.sequence, node.kind, node.id, line(node.payload)) for node in nodes]
-    print_table(["sequence", "kind", "node", "payload"], rows, fold=["payload"])
+    print_table(["sequence", "kind", "node", "payload"], rows, fold=["node", "payload"])
 
 
 def print_memory(repository: Repository, agent: str, type: str | None = None) -> None:

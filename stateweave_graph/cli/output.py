@@ -14,6 +14,9 @@ from rich.text import Text
 from stateweave_graph.errors import StateWeaveGraphError
 from stateweave_graph.jsontext import dumps, escape_surrogates
 
+_LEAST_WIDTH = 10
+"""What a column that is broken over lines keeps on a narrow terminal."""
+
 
 def console(*, errors: bool = False) -> Console:
     """A console that takes texts as they are: no markup, no emoji names."""
@@ -59,10 +62,24 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         whole = column in fold
-        table.add_column(column, overflow="fold" if whole else "ellipsis", no_wrap=not whole)
+        table.add_column(
+            column,
+            overflow="fold" if whole else "ellipsis",
+            no_wrap=not whole,
+            min_width=_LEAST_WIDTH if whole else None,
+        )
     for row in rows:
         table.add_row(*(Text(visible(str(value))) for value in row))
-    console().print(table)
+    printer = console()
+    with printer.capture() as printed:
+        printer.print(table)
+    for row_text in printed.get().splitlines():
+        sys.stdout.write(f"{row_text.rstrip()}\n")
+
+
+def when(text: str) -> str:
+    """A time as tables show it, to the second."""
+    return text[:19].replace("T", " ") if text[10:11] == "T" else text
 
 
 def say(text: str) -> None:

@@ -1,0 +1,160 @@
+"""Exit codes, and what a user sees who made a mistake: one line that helps, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from stateweave_graph import open_repository
+from stateweave_graph.cli.exits import exit_code
+from stateweave_graph.cli.output import line, visible
+from stateweave_graph.errors import StateWeaveGraphError
+from tests.support.command import ROOT, run
+from tests.support.states import append, story
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with open_repository(tmp_path / "stateweave.db") as repo:
+        repo.save("story", story(2), expected_revision=0)
+    (tmp_path / "short.json").write_text(story(1).to_json())
+    (tmp_path / "text.txt").write_text("no state")
+    (tmp_path / "foreign.db").write_bytes(b"not a database, but long enough to look at" * 30)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["validate", "text.txt"], 1, "not a JSON value"),
+        (["import", "text.txt"], 1, "not a JSON value"),
+        (["import"], 2, "FILE"),
+        (["nonsense"], 2, "nonsense"),
+        (["log"], 2, "AGENT"),
+        (["log", "story", "--limit", "0"], 2, "limit"),
+        (["log", "a\nb"], 2, "control characters"),
+        (["agents", "--db", "mysql://x"], 2, "mysql"),
+        (["log", "nobody"], 3, "nobody"),
+        (["show", "story", "cw_nowhere"], 3, "cw_nowhere"),
+        (["export", "story", "--revision", "9"], 3, "1 to 1"),
+        (["import", "no-such-file.json"], 3, "no-such-file"),
+        (["validate", "no-such-file.json"], 3, "no-such-file"),
+        (["agents", "--db", "nothing.db"], 3, "import something first"),
+        (["delete", "nobody", "--yes"], 3, "nobody"),
+        (["import", "short.json", "--agent", "story"], 4, "histories only grow"),
+        (["agents", "--db", "foreign.db"], 5, "not a SQLite file"),
+        (["import", "short.json", "--db", "no/such/folder.db"], 5, "make it first"),
+        (["validate", "short.json", "--max-bytes", "10"], 1, "size"),
+    ],
+)
+def test_exit_codes(folder, arguments, code, says):
+    done = run(*arguments, cwd=folder)
+    assert done.code == code, done
+    assert says in " ".join((done.out + done.err).split())
+    assert "Traceback" not in done.err
+    assert not (folder / "nothing.db").exists()
+
+
+def test_a_limit_has_its_own_code(folder):
+    deep = '{"version": 1, "nodes": [], "frontier": ' + "[" * 500 + "]" * 500 + "}"
+    (folder / "deep.json").write_text(deep)
+    assert run("import", "deep.json", cwd=folder).code == 6
+
+
+def test_errors_as_json(folder):
+    done = run("log", "nobody", "--json", cwd=folder)
+    assert (done.code, done.out) == (3, "")
+    assert json.loads(done.err)["error"]["type"] == "NotFoundError"
+    assert "nobody" in json.loads(done.err)["error"]["message"]
+
+
+def test_every_error_has_a_code():
+    import stateweave_graph.errors as errors
+
+    def instance(kind):
+        return kind.__new__(kind)
+
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, StateWeaveGraphError)
+    ]
+    codes = {kind.__name__: exit_code(instance(kind)) for kind in kinds}
+    assert {codes[name] for name in ("InvalidStateError", "SessionLogError", "VocabularyError")} == {1}
+    assert codes["InvalidRequestError"] == 2
+    assert codes["NotFoundError"] == 3
+    assert {codes[name] for name in ("ConflictError", "DivergedError", "CommitIdReusedError")} == {4}
+    assert {codes[kind.__name__] for kind in kinds if issubclass(kind, errors.StoreError)} == {5}
+    assert codes["LimitExceededError"] == 6
+
+
+HOSTILE = "[red]bold[/red] :smile: \x1b[31m \u202eabc\x07 \ud800 {x} 'q' \"d\" \\ \n second line"
+
+
+def test_hostile_texts_are_shown_and_not_obeyed(folder):
+    with open_repository(folder / "stateweave.db") as repo:
+        commit = repo.append(
+            "odd", [append("goal", HOSTILE)], expected_revision=0, metadata={"input": HOSTILE}
+        )
+        repo.record_failure("odd", input=HOSTILE, error=HOSTILE)
+        with repo.turn("odd") as turn:
+            turn.remember("memory", "k", HOSTILE)
+            answer = turn.answer(HOSTILE)
+    for arguments in (
+        ["log", "odd"],
+        ["show", "odd", commit.ids[0]],
+        ["lineage", "odd", answer.id],
+        ["memory", "odd"],
+    ):
+        for environment in ({}, {"PYTHONIOENCODING": "ascii"}, {"COLUMNS": "40"}):
+            done = run(*arguments, cwd=folder, environment=environment)
+            assert done.code == 0, done.err
+            assert "[red]" in done.out
+            for bad in ("\x1b", "\x07", "\u202e"):
+                assert bad not in done.out
+        assert run(*arguments, "--json", cwd=folder, environment={"PYTHONIOENCODING": "ascii"}).json()
+
+
+def test_what_is_shown():
+    assert visible("a\x1b[0m\u202e\x85\n") == "a\\x1b[0m\\u202e\\x85\\n"
+    assert line({"a": "x" * 100}, 20) == '{"a":"xxxxxxxxxxxxx…'
+    assert line("a\n\n  b\t c") == "a b c"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(folder):
+    command = f"{sys.executable} -m stateweave_graph export story | head -c 10; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.endswith("0\n")
+    assert done.stderr == ""
+
+
+def test_ctrl_c_is_quiet(folder):
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "stateweave_graph", "import", "-", "--agent", "x"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert worker.stdin is not None
+    worker.stdin.write(b"{")
+    worker.stdin.flush()
+    time.sleep(1.5)
+    worker.send_signal(signal.SIGINT)
+    out, err = worker.communicate(timeout=30)
+    assert worker.returncode == 130
+    assert b"Traceback" not in err
+    assert out == b""
