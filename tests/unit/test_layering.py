@@ -1,0 +1,133 @@
+"""The house: imports run one way, each library has its room, files stay small, the API is whole."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import stateweave_graph
+
+PACKAGE = Path(stateweave_graph.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# A module may import those of its own layer and of the layers before it.
+LAYERS = [
+    ["version", "errors"],
+    ["jsontext", "timestamps", "collation", "cyphertext", "shipped"],
+    ["identity"],
+    ["javascript"],
+    ["validation"],
+    ["model"],
+    ["results", "hashing", "records"],
+    ["vocabulary", "mirror"],
+    ["mapper", "mermaid"],
+    ["sessionlog_records", "sessionlog_replay", "sessionlog"],
+    ["stores.base"],
+    ["stores"],
+    ["repository"],
+    ["cli", "testing"],
+]
+ROOMS = {
+    "sqlite3": ("stores",),
+    "neo4j": ("stores",),
+    "typer": ("cli",),
+    "rich": ("cli",),
+    "networkx": ("mirror", "testing"),
+    "icu": ("collation",),
+    "hypothesis": ("testing",),
+    "pytest": ("testing",),
+}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module that is imported, wherever in the file; those for type checkers alone left out."""
+    tree = ast.parse(path.read_text("utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def layer_of(name: str) -> int | None:
+    matches = [
+        (len(room), number)
+        for number, layer in enumerate(LAYERS)
+        for room in layer
+        if name == room or name.startswith(f"{room}.")
+    ]
+    return max(matches)[1] if matches else None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_run_one_way(path):
+    name = name_of(path)
+    if name in ("__init__", "__main__", ""):
+        return
+    own = layer_of(name)
+    assert own is not None, f"{name} has no layer"
+    for imported in imports_of(path):
+        if not imported.startswith("stateweave_graph."):
+            continue
+        layer = layer_of(imported.removeprefix("stateweave_graph."))
+        if layer is not None:
+            assert layer <= own, f"{name} imports {imported}"
+            top = LAYERS[-1]
+            if own == len(LAYERS) - 1 == layer and name.split(".")[0] in top:
+                assert imported.split(".")[1] == name.split(".")[0], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_libraries_stay_in_their_rooms(path):
+    room = name_of(path).split(".")[0]
+    for imported in imports_of(path):
+        library = imported.split(".")[0]
+        assert room in ROOMS.get(library, (room,)), f"{name_of(path)} imports {library}"
+
+
+def test_only_the_command_line_reads_the_environment():
+    for path in MODULES:
+        text = path.read_text("utf-8")
+        if "environ" in text or "getenv" in text:
+            assert name_of(path).split(".")[0] == "cli", path
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *sorted(Path(__file__).parents[1].rglob("*.py"))], ids=lambda path: path.name
+)
+def test_files_stay_small(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 500
+
+
+def test_the_public_names_are_sorted_there_and_documented():
+    names = stateweave_graph.__all__
+    assert names == sorted(names)
+    assert len(set(names)) == len(names)
+    for name in names:
+        value = getattr(stateweave_graph, name)
+        if isinstance(value, type) or inspect.isfunction(value):
+            assert value.__doc__, name
+
+
+def test_every_module_says_what_it_is_for():
+    for path in MODULES:
+        assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
