@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from stateweave_graph.errors import (
     NotAStoreError,
@@ -115,7 +116,7 @@ def read_only_view(path: str) -> Iterator[sqlite3.Connection]:
     before = Path(path).stat() if Path(path).exists() else None
     quiet = before is not None and not Path(f"{path}-wal").exists()
     mode = "mode=ro&immutable=1" if quiet else "mode=ro"
-    connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
+    connection = sqlite3.connect(f"file:{quote(path)}?{mode}", uri=True, isolation_level=None)
     try:
         _refuse_foreign(connection, path)
         yield connection

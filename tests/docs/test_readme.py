@@ -10,6 +10,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+from stateweave_graph import Repository
 from tests.support.command import run
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,9 @@ def test_python_blocks_print_what_is_shown(tmp_path, monkeypatch):
         assert printed.getvalue() == (shown if following == "output" else ""), code
         ran += 1
     assert ran >= 8
+    repository = names["repo"]
+    assert isinstance(repository, Repository)
+    repository.close()
 
 
 def test_commands_print_what_is_shown(tmp_path):
