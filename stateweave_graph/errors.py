@@ -81,7 +81,7 @@ class UnknownParentError(InvalidAppendError):
 
     def __init__(self, parents: Sequence[str]) -> None:
         self.parents = list(parents)
-        names = ", ".join(self.parents[:_SHOWN])
+        names = ", ".join(map(repr, self.parents[:_SHOWN]))
         super().__init__(
             f"unknown parent {names}: a parent must be a node of the same history; "
             "append it first, or leave parents out to use the frontier"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from stateweave_graph.errors import InvalidStateError, LimitExceededError
+from stateweave_graph.errors import InvalidRequestError, InvalidStateError, LimitExceededError
 from stateweave_graph.identity import identity_of, is_finite_double
 from stateweave_graph.jsontext import (
     HARD_MAX_DEPTH,
@@ -80,9 +80,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_depth <= HARD_MAX_DEPTH:
-            raise ValueError(f"max_depth must be from 1 to {HARD_MAX_DEPTH}, not {self.max_depth}")
+            raise InvalidRequestError(f"max_depth must be from 1 to {HARD_MAX_DEPTH}, not {self.max_depth}")
         if self.max_bytes < 1 or self.max_nodes < 0:
-            raise ValueError("max_bytes must be at least 1 and max_nodes at least 0")
+            raise InvalidRequestError("max_bytes must be at least 1 and max_nodes at least 0")
 
 
 DEFAULT_LIMITS = Limits()
@@ -198,7 +198,9 @@ class NodeJudge:
             found.append(Violation("shape", f"{path}.id", "id must be a string", shorten(node_id)))
         elif node_id in self.ids:
             found.append(
-                Violation("duplicate_id", f"{path}.id", "this id stands earlier in the list", node_id)
+                Violation(
+                    "duplicate_id", f"{path}.id", "this id stands earlier in the list", shorten(node_id)
+                )
             )
         found.extend(self._identity(node, path))
         if isinstance(node_id, str):

@@ -33,6 +33,7 @@ def normalise_type(name: str) -> str:
     >>> normalise_type(" Working Style ")
     'working-style'
     """
+    _refuse_other_types(name)
     normalised = _OTHER_IN_TYPE.sub("-", name.strip().lower()).strip("-")
     if not _TYPE.fullmatch(normalised):
         raise VocabularyError(
@@ -51,9 +52,15 @@ def normalise_key(key: str) -> str:
     >>> normalise_key("Hotel style!")
     'hotel-style'
     """
+    _refuse_other_types(key)
     normalised = _OTHER_IN_KEY.sub("-", key.strip().lower()).strip("-")[:_KEY_MAX]
     if not normalised:
         raise VocabularyError(
             f"semantic key {shorten(key)} has no character of a-z, 0-9 and _ . / : - left; choose another key"
         )
     return normalised
+
+
+def _refuse_other_types(value: object) -> None:
+    if not isinstance(value, str):
+        raise VocabularyError(f"{shorten(value)} is no text; semantic types and keys are")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from stateweave_graph.jsontext import has_lone_surrogate
 from stateweave_graph.mapper import key_hash
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import Append, CausalNode
@@ -71,7 +72,11 @@ class Ground:
             return Need()
         return Need(
             frozenset(
-                node_id for node_id in ids if node_id not in self.mirror and node_id not in self._absent
+                node_id
+                for node_id in ids
+                if node_id not in self.mirror
+                and node_id not in self._absent
+                and not has_lone_surrogate(node_id)
             ),
             frozenset(key for key in keys if not self.mirror.knows_resource(key)),
         )

@@ -33,6 +33,6 @@ def open_repository(uri: str | os.PathLike[str], *, timeout: float = 30.0) -> Re
                 "or sqlite:///path"
             )
         path = rest[1:]
-    if not path:
+    if not path or "\0" in path:
         raise InvalidRequestError("the URI names no file; give the path of a SQLite file, or ':memory:'")
     return Repository(SqliteStore(path, timeout))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from stateweave_graph.errors import NotFoundError, VocabularyError
-from stateweave_graph.jsontext import parse
+from stateweave_graph.jsontext import has_lone_surrogate, parse
 from stateweave_graph.mapper import from_records, key_hash, node_from_record
 from stateweave_graph.model import CausalNode, NodeKind
 from stateweave_graph.records import (
@@ -26,7 +26,8 @@ from stateweave_graph.vocabulary import normalise_type
 def stored(tx: StoreReader, agent_id: str, revision: int | None) -> Stored:
     """An agent's state at a revision; None for the newest."""
     agent = agent_there(tx, agent_id)
-    commit = tx.commit(agent.history, agent.revision if revision is None else revision)
+    wanted = agent.revision if revision is None else revision
+    commit = tx.commit(agent.history, wanted) if wanted <= agent.revision else None
     if commit is None:
         raise NotFoundError(
             f"agent {agent_id!r}: there is no revision {revision}; there are 1 to {agent.revision}"
@@ -106,7 +107,8 @@ def node_record(tx: StoreReader, agent_id: str, history: str, node_id: str) -> N
     Raises:
         NotFoundError: the history has no such node.
     """
-    record = tx.node(history, node_id) if isinstance(node_id, str) else None
+    there = isinstance(node_id, str) and not has_lone_surrogate(node_id)
+    record = tx.node(history, node_id) if there else None
     if record is None:
         raise NotFoundError(f"agent {agent_id!r} has no node {node_id!r}")
     return record
@@ -133,7 +135,8 @@ def nodes_at(tx: StoreReader, agent_id: str, history: str, sequences: Sequence[i
 def versions(tx: StoreReader, agent_id: str, key: str) -> list[CausalNode]:
     """The versions of a resource, newest first."""
     history = agent_there(tx, agent_id).history
-    found = tx.versions(history, key_hash(key))
+    there = isinstance(key, str) and not has_lone_surrogate(key)
+    found = tx.versions(history, key_hash(key)) if there else []
     if not found:
         raise NotFoundError(f"agent {agent_id!r} has no resource {key!r}")
     return _with_parents(tx, history, list(tx.nodes_at(history, found)))[::-1]

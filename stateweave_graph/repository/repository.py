@@ -33,6 +33,7 @@ from stateweave_graph.repository.requests import (
     Said,
     check_name,
     check_positive,
+    check_text,
     object_text,
     said_of,
 )
@@ -54,6 +55,9 @@ from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
 from stateweave_graph.timestamps import datetime_ms, iso_text
 
 Guess = TypeVar("Guess")
+
+_MOST = 2**31
+"""More than any history has; what is asked for beyond it is as good as all."""
 
 
 class Repository:
@@ -106,16 +110,12 @@ class Repository:
             CommitIdReusedError: the commit id was another request's.
             InvalidStateError: what it adds breaks import rules.
         """
-        if not isinstance(state, AgentState):
-            raise InvalidRequestError(
-                f"save takes an AgentState, not {type(state).__name__}; make one with AgentState.from_json"
-            )
         request = SaveRequest(
             agent_id=check_name(agent_id),
             expected=Expectation.of(agent_id, expected_revision),
             **_identified(commit_id),
             metadata=object_text(metadata),
-            snapshot=Snapshot.of(state),
+            snapshot=_snapshot(state),
         )
         warm = self._warm.take(agent_id)
         return self._settle(agent_id, warm, lambda tx, guess: settle_save(tx, request, guess)).commit
@@ -188,8 +188,10 @@ class Repository:
 
     def agents(self, *, after: str | None = None, limit: int = 100) -> list[AgentSummary]:
         """A page of agents in the byte order of their ids, from behind ``after`` on."""
-        check_positive(limit, "limit")
-        return [reads.summary(agent) for agent in self.store.read(lambda tx: tx.agents(after, limit))]
+        most = min(check_positive(limit, "limit"), _MOST)
+        if after is not None:
+            check_name(after, "after")
+        return [reads.summary(agent) for agent in self.store.read(lambda tx: tx.agents(after, most))]
 
     def head(self, agent_id: str) -> Head:
         """Where an agent's history stands; no history is read.
@@ -217,10 +219,9 @@ class Repository:
             NotFoundError: there is no such agent.
         """
         check_name(agent_id)
-        check_positive(limit, "limit")
-        if before is not None:
-            check_positive(before, "before")
-        return self.store.read(lambda tx: reads.log(tx, agent_id, before, limit))
+        most = min(check_positive(limit, "limit"), _MOST)
+        below = None if before is None else min(check_positive(before, "before"), _MOST)
+        return self.store.read(lambda tx: reads.log(tx, agent_id, below, most))
 
     def node(self, agent_id: str, node_id: str) -> CausalNode:
         """One node.
@@ -313,11 +314,15 @@ class Repository:
             NotFoundError: there is no such agent.
         """
         check_name(agent_id)
+        check_text(input, "input")
+        check_text(error, "error")
+        if run_id is not None:
+            check_text(run_id, "run_id")
         usage_text = object_text(usage, "usage")
         moment = datetime.now(timezone.utc) if at is None else at
-        if moment.tzinfo is None:
+        if not isinstance(moment, datetime) or moment.tzinfo is None:
             raise InvalidRequestError(
-                f"at={moment!r} has no zone; say which, as datetime.now(timezone.utc) does"
+                f"at={moment!r} must be a datetime with a zone, as datetime.now(timezone.utc) is"
             )
         time = iso_text(datetime_ms(moment))
 
@@ -345,7 +350,7 @@ class Repository:
             expected=Expectation.of(agent_id, ANY_REVISION),
             **_identified(None),
             metadata=object_text(metadata),
-            snapshot=Snapshot.of(state),
+            snapshot=_snapshot(state),
         )
         commit, _, made = self._settle(agent_id, None, lambda tx, _: settle_save(tx, request, None))
         return Imported(
@@ -367,6 +372,10 @@ class Repository:
             CommitIdReusedError: one of its entries' ids is another commit's.
             InvalidRequestError: it holds no state, and there is no such agent.
         """
+        if not isinstance(log, SessionLog):
+            raise InvalidRequestError(
+                f"a SessionLog is needed, not {type(log).__name__}; make one with read_session_log"
+            )
         requests = log_requests(check_name(agent_id), log)
         return self.store.write(lambda tx: settle_log(tx, agent_id, requests, log.failures))
 
@@ -465,6 +474,14 @@ class Repository:
             refs,
             lambda sequences: self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, sequences)),
         )
+
+
+def _snapshot(state: AgentState) -> Snapshot:
+    if not isinstance(state, AgentState):
+        raise InvalidRequestError(
+            f"an AgentState is needed, not {type(state).__name__}; make one with AgentState.from_json"
+        )
+    return Snapshot.of(state)
 
 
 class _Identified(TypedDict):

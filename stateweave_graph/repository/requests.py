@@ -100,16 +100,15 @@ def check_name(value: Any, what: str = "agent id") -> str:
     Raises:
         InvalidRequestError: it is not.
     """
-    if not isinstance(value, str):
-        raise InvalidRequestError(f"{what} {shorten(value)} must be a text")
-    if has_lone_surrogate(value) or any(unicodedata.category(character) == "Cc" for character in value):
+    name = check_text(value, what)
+    if has_lone_surrogate(name) or any(unicodedata.category(character) == "Cc" for character in name):
         raise InvalidRequestError(
-            f"{what} {shorten(value)} must have no control characters and be valid UTF-8"
+            f"{what} {shorten(name)} must have no control characters and be valid UTF-8"
         )
-    size = len(value.encode("utf-8"))
+    size = len(name.encode("utf-8"))
     if not 1 <= size <= NAME_MAX_BYTES:
-        raise InvalidRequestError(f"{what} {shorten(value)} must be 1 to {NAME_MAX_BYTES} bytes, not {size}")
-    return value
+        raise InvalidRequestError(f"{what} {shorten(name)} must be 1 to {NAME_MAX_BYTES} bytes, not {size}")
+    return name
 
 
 def check_positive(value: Any, what: str) -> int:
@@ -120,6 +119,17 @@ def check_positive(value: Any, what: str) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidRequestError(f"{what} {shorten(value)} must be an integer from 1 on")
+    return value
+
+
+def check_text(value: Any, what: str) -> str:
+    """A text of any kind.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if not isinstance(value, str):
+        raise InvalidRequestError(f"{what} {shorten(value)} must be a text")
     return value
 
 

@@ -18,7 +18,7 @@ from stateweave_graph.javascript import javascript_json
 from stateweave_graph.jsontext import dumps
 from stateweave_graph.model import Append, CausalNode, NodeKind, SemanticPayload
 from stateweave_graph.repository.ground import Draft, named_in
-from stateweave_graph.repository.requests import Asked, Said
+from stateweave_graph.repository.requests import Asked, Said, check_text
 from stateweave_graph.results import Commit, Head
 from stateweave_graph.timestamps import iso_text, now_ms
 from stateweave_graph.vocabulary import CONTENT_MAX_CHARACTERS, normalise_key, normalise_type
@@ -58,7 +58,7 @@ class Turn:
         self._expected = expected
         self._commit_id = commit_id
         self._metadata = metadata
-        self._chosen: dict[str, None] | None = None if parents is None else dict.fromkeys(map(_id, parents))
+        self._chosen: dict[str, None] | None = None if parents is None else dict.fromkeys(_ids(parents))
         self._draft: Draft | None = None
         self._base: Asked = None if self._chosen is None else list(self._chosen)
         self._said: list[Said] = []
@@ -101,7 +101,7 @@ class Turn:
         latest = self._open().ground.mirror.system_id
         node = None if latest is None else self._node(latest)
         if node is None or node.payload != text or parents is not None:
-            asked = None if parents is None else list(map(_id, parents))
+            asked = None if parents is None else _ids(parents)
             node = self._add(
                 NodeKind.SYSTEM, text, asked, self._front(), created_at, advance=latest is not None
             )
@@ -132,6 +132,7 @@ class Turn:
         created_at: str | None = None,
     ) -> CausalNode:
         """A tool called; it rests on the prompt. ``raw`` is what the model wrote, where that is kept."""
+        check_text(name, "name of a tool")
         payload = {"name": name, "args": args} if raw is _UNSET else {"name": name, "args": args, "raw": raw}
         return self._append(NodeKind.TOOL_CALL, payload, parents, self._prompt(), created_at)
 
@@ -252,7 +253,7 @@ class Turn:
         resource_key: str | None = None,
         advance: bool = True,
     ) -> CausalNode:
-        asked = None if parents is None else list(map(_id, parents))
+        asked = None if parents is None else _ids(parents)
         node = self._add(
             kind, payload, asked, default, created_at, resource_key=resource_key, advance=advance
         )
@@ -298,7 +299,7 @@ class Turn:
         """Parents in the request: what this turn gave by place, so that a turn said twice is the same."""
         if parents is None:
             return None
-        ids = dict.fromkeys(map(_id, parents))
+        ids = dict.fromkeys(_ids(parents))
         return [f"#{self._given[node_id]}" if node_id in self._given else node_id for node_id in ids]
 
     def _open(self) -> Draft:
@@ -344,5 +345,7 @@ class Turn:
         )
 
 
-def _id(node: NodeOrId) -> str:
-    return node.id if isinstance(node, CausalNode) else node
+def _ids(nodes: Iterable[NodeOrId]) -> list[str]:
+    if isinstance(nodes, (str, CausalNode)):
+        raise InvalidRequestError("parents are a list of nodes or ids, not one of them")
+    return [node.id if isinstance(node, CausalNode) else check_text(node, "parent") for node in nodes]

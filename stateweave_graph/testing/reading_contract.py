@@ -12,6 +12,8 @@ from stateweave_graph.errors import (
     ConflictError,
     InvalidRequestError,
     NotFoundError,
+    UnknownParentError,
+    VocabularyError,
 )
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import NodeKind
@@ -175,6 +177,53 @@ class ReadingContract(RepositoryFixtures):
         ):
             with pytest.raises(InvalidRequestError, match=r"agent id|commit id"):
                 use()
+
+    def test_arguments_that_are_no_good(self, repo: Repository) -> None:
+        repo.save("a", story(1), expected_revision=0)
+        turn = repo.turn("a").__enter__()
+        some: Any = turn.goal("g")
+        no: Any = 5
+        for refused in (
+            lambda: repo.load("a", revision=0),
+            lambda: repo.load("a", revision=True),
+            lambda: repo.log("a", before=0),
+            lambda: repo.agents(after=no),
+            lambda: repo.agents(after="\ud800"),
+            lambda: repo.save("a", no, expected_revision=1),
+            lambda: repo.import_state("a", no),
+            lambda: repo.import_session_log("a", no),
+            lambda: repo.record_failure("a", input=no, error=""),
+            lambda: repo.record_failure("a", input="", error=no),
+            lambda: repo.record_failure("a", input="", error="", run_id=no),
+            lambda: repo.record_failure("a", input="", error="", usage=no),
+            lambda: repo.record_failure("a", input="", error="", at=no),
+            lambda: repo.turn("a", parents=some),
+            lambda: repo.turn("a", parents="cw_x"),
+            lambda: repo.turn("a", parents=[no]),
+            lambda: turn.goal("h", parents=some),
+            lambda: turn.goal("h", parents=[no]),
+            lambda: turn.tool_call(no, {}),
+        ):
+            with pytest.raises(InvalidRequestError):
+                refused()
+        for missing in (
+            lambda: repo.load("a", revision=2**70),
+            lambda: repo.node("a", "\ud800"),
+            lambda: repo.node("a", no),
+            lambda: repo.lineage("a", "\ud800"),
+            lambda: repo.resource("a", "\ud800"),
+            lambda: repo.resource("a", no),
+        ):
+            with pytest.raises(NotFoundError):
+                missing()
+        with pytest.raises(UnknownParentError):
+            repo.append("a", [append("goal", "h", ["\ud800"])], expected_revision=1)
+        with pytest.raises(VocabularyError):
+            turn.remember(no, "k", 1)
+        assert len(repo.agents(limit=2**70)) == len(repo.log("a", before=2**70, limit=2**70)) == 1
+        turn.__exit__(None, None, None)
+        assert turn.commit is not None
+        assert turn.commit.ids == [some.id]
 
     @pytest.mark.parametrize(
         "name", ["x" * 200, "é" * 100, " ", "a/b:c", "名前", "e\u0301", "😀", "'; DROP TABLE agents"]

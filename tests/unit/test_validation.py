@@ -169,6 +169,24 @@ def test_an_identity_error_names_other_causes():
         assert cause in violation.message
 
 
+def test_violations_can_always_be_printed():
+    lone = "\ud800"
+    node = {
+        "id": lone,
+        "kind": lone,
+        "parents": [lone, lone],
+        "payload": 1,
+        "createdAt": lone,
+        "sequence": lone,
+    }
+    node |= {"resourceKey": lone, lone: {lone: float("inf")}}
+    state = {"version": lone, "nodes": [node, node], "frontier": [lone, lone], lone: 1}
+    found = validate(state)
+    assert len(found) > 15
+    str(InvalidStateError(found)).encode()
+    "".join(map(str, found)).encode()
+
+
 def test_values_are_shortened():
     (violation,) = validate(broken(createdAt="x" * 10_000))
     assert len(violation.value) < 200
