@@ -104,11 +104,10 @@ def lineage(
 
     with opened(db) as repository:
         found = repository.impact(agent, node) if impact else repository.lineage(agent, node)
-        nodes = found.nodes()
-    if as_json:
-        print_json([ref._asdict() for ref in found])
-    else:
-        print_nodes(nodes)
+        if not as_json:
+            print_nodes(found.nodes())
+            return
+    print_json([ref._asdict() for ref in found])
 
 
 def memory(
