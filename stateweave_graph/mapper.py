@@ -107,7 +107,7 @@ def node_from_record(record: NodeRecord, id_at: Callable[[int], str]) -> CausalN
 
 
 def resource_records(
-    nodes: Sequence[CausalNode], known: Mapping[str, ResourceKeyRecord]
+    nodes: Sequence[CausalNode | NodeRecord], known: Mapping[str, ResourceKeyRecord]
 ) -> tuple[tuple[ResourceKeyRecord, ...], tuple[VersionRecord, ...]]:
     """What new nodes make of the resources: their keys as they are then, and the new versions.
 

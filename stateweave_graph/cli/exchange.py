@@ -111,11 +111,13 @@ def import_one(repository: Any, name: str, target: str) -> Any:
     from stateweave_graph.model import AgentState
     from stateweave_graph.sessionlog import is_session_log, read_session_log
 
-    with Working(f"import {name}"):
+    with Working(f"import {name}") as working:
         data = files.read(name)
         if is_session_log(data):
-            return repository.import_session_log(target, read_session_log(data))
-        return repository.import_state(target, AgentState.from_json(data))
+            log = read_session_log(data)
+            return repository.import_session_log(target, log, progress=working.report)
+        state = AgentState.from_json(data)
+        return repository.import_state(target, state, progress=working.report)
 
 
 def added(imported: Any) -> str:

@@ -4,35 +4,75 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.repository.repository import Repository
+from stateweave_graph.stores.base import GraphStore
 from stateweave_graph.stores.sqlite import SqliteStore
 
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.IGNORECASE | re.DOTALL)
+NEO4J_SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
+
+_URI = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.IGNORECASE | re.DOTALL)
 
 
-def open_repository(uri: str | os.PathLike[str], *, timeout: float = 30.0) -> Repository:
-    """Open the repository at a path or URI; a file that is not there is made by the first commit.
+def open_repository(
+    uri: str | os.PathLike[str],
+    *,
+    user: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    bookmarks: Iterable[str] = (),
+    timeout: float = 30.0,
+) -> Repository:
+    """Open the repository at a path or URI; nothing is connected or made before it is used.
 
     Args:
         uri: the path of a SQLite file, ``":memory:"``, ``sqlite:///relative/path`` or
-            ``sqlite:////absolute/path``.
-        timeout: how long a commit waits for other writers, in seconds.
+            ``sqlite:////absolute/path``; or a Neo4j server, ``bolt://`` or ``neo4j://``, with ``+s`` or
+            ``+ssc`` for TLS.
+        user: the user on the server.
+        password: the password.
+        database: the database on the server; None for the user's home database.
+        bookmarks: what another worker's ``bookmarks()`` gave, to read what it wrote.
+        timeout: how long a commit waits for other writers, or for a server that is away, in seconds.
 
     Raises:
-        InvalidRequestError: the URI has another scheme, or names no file.
+        InvalidRequestError: the URI has another scheme, or names no file; it holds a password; or a file is
+            given what only a server takes.
     """
+    return Repository(open_store(uri, user, password, database, bookmarks, timeout))
+
+
+def open_store(
+    uri: str | os.PathLike[str],
+    user: str | None,
+    password: str | None,
+    database: str | None,
+    bookmarks: Iterable[str],
+    timeout: float,
+) -> GraphStore:
+    """The store that a URI means (see ``open_repository``)."""
     path = os.fspath(uri)
-    match = _SCHEME.fullmatch(path) if isinstance(uri, str) else None
+    match = _URI.fullmatch(path) if isinstance(uri, str) else None
+    scheme = "" if match is None else match[1].lower()
+    if scheme in NEO4J_SCHEMES:
+        if "@" in path:
+            raise InvalidRequestError("a URI is shown in messages; give user and password apart from it")
+        from stateweave_graph.stores.neo4j import Neo4jStore  # the driver is imported where it is used
+
+        return Neo4jStore(
+            path, user=user, password=password, database=database, bookmarks=bookmarks, timeout=timeout
+        )
     if match is not None:
-        scheme, rest = match.groups()
-        if scheme.lower() != "sqlite" or not rest.startswith("/"):
+        if scheme != "sqlite" or not match[2].startswith("/"):
             raise InvalidRequestError(
                 f"no store has a URI like {path!r}; give the path of a SQLite file, ':memory:', "
-                "or sqlite:///path"
+                "sqlite:///path, or the bolt:// or neo4j:// URI of a server"
             )
-        path = rest[1:]
+        path = match[2][1:]
     if not path or "\0" in path:
         raise InvalidRequestError("the URI names no file; give the path of a SQLite file, or ':memory:'")
-    return Repository(SqliteStore(path, timeout))
+    if user is not None or password is not None or database is not None:
+        raise InvalidRequestError(f"{path!r} is a file; user, password and database are for a server")
+    return SqliteStore(path, timeout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from stateweave_graph.errors import NotFoundError, VocabularyError
+from stateweave_graph.errors import NotFoundError, StoreError, VocabularyError
 from stateweave_graph.jsontext import has_lone_surrogate, parse
 from stateweave_graph.mapper import from_records, key_hash, node_from_record
 from stateweave_graph.model import CausalNode, NodeKind
@@ -26,12 +26,10 @@ from stateweave_graph.vocabulary import normalise_type
 def stored(tx: StoreReader, agent_id: str, revision: int | None) -> Stored:
     """An agent's state at a revision; None for the newest."""
     agent = agent_there(tx, agent_id)
-    wanted = agent.revision if revision is None else revision
-    commit = tx.commit(agent.history, wanted) if wanted <= agent.revision else None
+    refuse_later(agent, revision)
+    commit = tx.commit(agent.history, agent.revision if revision is None else revision)
     if commit is None:
-        raise NotFoundError(
-            f"agent {agent_id!r}: there is no revision {revision}; there are 1 to {agent.revision}"
-        )
+        raise StoreError(f"agent {agent_id!r}: a commit is missing; restore the store from a backup")
     state = from_records(tx.nodes(agent.history, 1, commit.last_sequence), commit.frontier)
     return Stored(agent_id=agent_id, history=agent.history, revision=commit.revision, state=state)
 
@@ -46,6 +44,18 @@ def agent_there(tx: StoreReader, agent_id: str) -> AgentRecord:
     if agent is None:
         raise no_agent(agent_id)
     return agent
+
+
+def refuse_later(agent: AgentRecord, revision: int | None) -> None:
+    """Refuse a revision that is not there yet.
+
+    Raises:
+        NotFoundError: it is not.
+    """
+    if revision is not None and revision > agent.revision:
+        raise NotFoundError(
+            f"agent {agent.agent_id!r}: there is no revision {revision}; there are 1 to {agent.revision}"
+        )
 
 
 def no_agent(agent_id: str) -> NotFoundError:

@@ -11,8 +11,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from stateweave_graph.errors import InvalidAppendError, InvalidRequestError, StoreUnavailableError
-from stateweave_graph.mirror import CausalMirror
-from stateweave_graph.model import AgentState, Append, CausalNode
+from stateweave_graph.model import AgentState, Append
 from stateweave_graph.records import Wanted
 from stateweave_graph.repository import reads
 from stateweave_graph.repository.commits import (
@@ -24,7 +23,7 @@ from stateweave_graph.repository.commits import (
 )
 from stateweave_graph.repository.ground import Draft, Ground, Need
 from stateweave_graph.repository.imports import failure_record, log_requests, settle_log
-from stateweave_graph.repository.nodeset import NodeSet
+from stateweave_graph.repository.reading import RepositoryReads
 from stateweave_graph.repository.requests import (
     ANY_REVISION,
     Asked,
@@ -38,29 +37,25 @@ from stateweave_graph.repository.requests import (
     said_of,
 )
 from stateweave_graph.repository.snapshots import Snapshot
+from stateweave_graph.repository.transfer import fork
 from stateweave_graph.repository.turn import NodeOrId, Turn
 from stateweave_graph.repository.warm import WarmGrounds
 from stateweave_graph.results import (
-    AgentSummary,
     Commit,
     FailedRun,
     Head,
     Imported,
-    LogEntry,
-    Memory,
-    Stored,
 )
 from stateweave_graph.sessionlog import SessionLog
 from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
 from stateweave_graph.timestamps import datetime_ms, iso_text
 
 Guess = TypeVar("Guess")
+Progress = Callable[[int, int], None]
+"""Called with what is done, and with all there is to do."""
 
-_MOST = 2**31
-"""More than any history has; what is asked for beyond it is as good as all."""
 
-
-class Repository:
+class Repository(RepositoryReads):
     """The histories in one store; may be shared by threads, and is a context manager.
 
     Every method raises ``StoreError`` where the database does not answer as it should, and
@@ -69,29 +64,11 @@ class Repository:
     ``load``, ``head`` or a commit gave back, which pins the history as well. ``commit_id`` makes a request
     said twice be done once. ``metadata`` is a JSON object, at most 1 MiB and 32 deep.
 
-    Attributes:
-        store: where the histories are.
     """
 
     def __init__(self, store: GraphStore) -> None:
-        self.store = store
+        super().__init__(store)
         self._warm = WarmGrounds()
-
-    @property
-    def name(self) -> str:
-        """Where the histories are, for messages."""
-        return self.store.name
-
-    def load(self, agent_id: str, *, revision: int | None = None) -> Stored:
-        """An agent's state, to the letter; the newest, or the one at a revision.
-
-        Raises:
-            NotFoundError: there is no such agent or revision.
-        """
-        check_name(agent_id)
-        if revision is not None:
-            check_positive(revision, "revision")
-        return self.store.read(lambda tx: reads.stored(tx, agent_id, revision))
 
     def save(
         self,
@@ -186,93 +163,27 @@ class Repository:
             object_text(metadata),
         )
 
-    def agents(self, *, after: str | None = None, limit: int = 100) -> list[AgentSummary]:
-        """A page of agents in the byte order of their ids, from behind ``after`` on."""
-        most = min(check_positive(limit, "limit"), _MOST)
-        if after is not None:
-            check_name(after, "after")
-        return [reads.summary(agent) for agent in self.store.read(lambda tx: tx.agents(after, most))]
+    def fork(self, agent_id: str, new: str, *, revision: int | None = None) -> Head:
+        """Make an independent agent of an agent's history, or of its first revisions.
 
-    def head(self, agent_id: str) -> Head:
-        """Where an agent's history stands; no history is read.
+        Its revisions keep their numbers and hashes; later commits to one don't show in the other.
 
         Raises:
-            NotFoundError: there is no such agent.
+            NotFoundError: there is no such agent or revision.
+            ConflictError: there is an agent of the new name already.
         """
         check_name(agent_id)
-        head = self.store.read(lambda tx: tx.head(agent_id))
-        if head is None:
-            raise reads.no_agent(agent_id)
-        return reads.head_result(head)
+        check_name(new)
+        if revision is not None:
+            check_positive(revision, "revision")
 
-    def log(
-        self, agent_id: str, *, before: int | None = None, limit: int = 100
-    ) -> list[LogEntry | FailedRun]:
-        """Commits, newest first, with the failed runs where they happened.
+        def work(tx: StoreWriter) -> None:
+            agent = reads.agent_there(tx, agent_id)
+            reads.refuse_later(agent, revision)
+            fork(tx, agent, new, revision)
 
-        Args:
-            agent_id: the agent.
-            before: only revisions below this one.
-            limit: the most commits.
-
-        Raises:
-            NotFoundError: there is no such agent.
-        """
-        check_name(agent_id)
-        most = min(check_positive(limit, "limit"), _MOST)
-        below = None if before is None else min(check_positive(before, "before"), _MOST)
-        return self.store.read(lambda tx: reads.log(tx, agent_id, below, most))
-
-    def node(self, agent_id: str, node_id: str) -> CausalNode:
-        """One node.
-
-        Raises:
-            NotFoundError: there is no such agent or node.
-        """
-        check_name(agent_id)
-        return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
-
-    def lineage(self, agent_id: str, node_id: str) -> NodeSet:
-        """All nodes that a node rests on, directly or not, without itself.
-
-        Raises:
-            NotFoundError: there is no such agent or node.
-        """
-        return self._reached(agent_id, node_id, lambda tx, *start: tx.ancestors(*start))
-
-    def impact(self, agent_id: str, node_id: str) -> NodeSet:
-        """All nodes that rest on a node, directly or not, without itself.
-
-        Raises:
-            NotFoundError: there is no such agent or node.
-        """
-        return self._reached(agent_id, node_id, lambda tx, *start: tx.descendants(*start))
-
-    def resource(self, agent_id: str, key: str) -> list[CausalNode]:
-        """The versions of a resource, newest first.
-
-        Raises:
-            NotFoundError: there is no such agent or resource.
-        """
-        check_name(agent_id)
-        return self.store.read(lambda tx: reads.versions(tx, agent_id, key))
-
-    def memory(self, agent_id: str, *, type: str | None = None) -> list[Memory]:
-        """What the agent remembers: the newest version of each semantic memory, by type and key.
-
-        Raises:
-            NotFoundError: there is no such agent.
-        """
-        check_name(agent_id)
-        return self.store.read(lambda tx: reads.memories(tx, agent_id, type))
-
-    def mirror(self, agent_id: str) -> CausalMirror:
-        """The whole history in memory, as a networkx graph.
-
-        Raises:
-            NotFoundError: there is no such agent.
-        """
-        return CausalMirror(self.load(agent_id).state)
+        self.store.write(work)
+        return self.head(new)
 
     def delete(self, agent_id: str) -> None:
         """Delete an agent and its whole history.
@@ -337,9 +248,20 @@ class Repository:
         return self.store.write(work)
 
     def import_state(
-        self, agent_id: str, state: AgentState, *, metadata: Mapping[str, Any] | None = None
+        self,
+        agent_id: str,
+        state: AgentState,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
     ) -> Imported:
         """Bring a snapshot in as one revision; onto an existing agent, what it adds.
+
+        Args:
+            agent_id: the agent.
+            state: the snapshot.
+            metadata: what to say of the commit.
+            progress: called now and then with the number of nodes written and of all.
 
         Raises:
             DivergedError: it does not extend what is stored.
@@ -352,7 +274,12 @@ class Repository:
             metadata=object_text(metadata),
             snapshot=_snapshot(state),
         )
-        commit, _, made = self._settle(agent_id, None, lambda tx, _: settle_save(tx, request, None))
+        commit, _, made = self._settle(
+            agent_id,
+            None,
+            lambda tx, _: settle_save(tx, request, None),
+            _reporter(progress, len(state.nodes)),
+        )
         return Imported(
             agent_id=agent_id,
             history=commit.history,
@@ -362,10 +289,17 @@ class Repository:
             failures=0,
         )
 
-    def import_session_log(self, agent_id: str, log: SessionLog) -> Imported:
+    def import_session_log(
+        self, agent_id: str, log: SessionLog, *, progress: Progress | None = None
+    ) -> Imported:
         """Bring an SDK's session log in, a revision a turn, with its failed runs; all of it or nothing.
 
         Revisions and failed runs that are there already are not added again.
+
+        Args:
+            agent_id: the agent.
+            log: what ``read_session_log`` gave.
+            progress: called now and then with the number of nodes written and of all.
 
         Raises:
             DivergedError: the log does not extend what is stored.
@@ -377,7 +311,17 @@ class Repository:
                 f"a SessionLog is needed, not {type(log).__name__}; make one with read_session_log"
             )
         requests = log_requests(check_name(agent_id), log)
-        return self.store.write(lambda tx: settle_log(tx, agent_id, requests, log.failures))
+        total = requests[-1].snapshot.count if requests else 0
+        return self.store.write(
+            lambda tx: settle_log(tx, agent_id, requests, log.failures), _reporter(progress, total)
+        )
+
+    def bookmarks(self) -> list[str]:
+        """What another worker gives to ``open_repository(…, bookmarks=…)`` to read what was written here.
+
+        Needed on clusters only, where another server may answer it.
+        """
+        return self.store.bookmarks()
 
     def close(self) -> None:
         """Let go of connections and of what is kept in memory."""
@@ -399,7 +343,11 @@ class Repository:
         return f"Repository({self.name!r})"
 
     def _settle(
-        self, agent_id: str, guess: Guess | None, work: Callable[[StoreWriter, Guess | None], Settled]
+        self,
+        agent_id: str,
+        guess: Guess | None,
+        work: Callable[[StoreWriter, Guess | None], Settled],
+        report: Callable[[int], None] | None = None,
     ) -> Settled:
         """Run a commit on what is held to be the head; if it is run again, on what the store says."""
         guesses = [guess]
@@ -408,11 +356,11 @@ class Repository:
             return work(tx, guesses.pop() if guesses else None)
 
         try:
-            settled = self.store.write(attempt)
+            settled = self.store.write(attempt, report)
         except StoreUnavailableError as error:
             if not error.outcome_unknown:
                 raise
-            settled = self.store.write(attempt)  # its commit id tells whether it was made
+            settled = self.store.write(attempt, report)  # its commit id tells whether it was made
         if settled.ground is not None:
             self._warm.put(agent_id, settled.ground)
         return settled
@@ -465,15 +413,9 @@ class Repository:
         )
         return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
 
-    def _reached(
-        self, agent_id: str, node_id: str, walk: Callable[[StoreReader, str, int], list[int]]
-    ) -> NodeSet:
-        check_name(agent_id)
-        history, refs = self.store.read(lambda tx: reads.reached(tx, agent_id, node_id, walk))
-        return NodeSet(
-            refs,
-            lambda sequences: self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, sequences)),
-        )
+
+def _reporter(progress: Progress | None, total: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda done: progress(done, total)
 
 
 def _snapshot(state: AgentState) -> Snapshot:

@@ -111,8 +111,14 @@ class GraphStore(Protocol):
             StoreError: the database does not answer as it should.
         """
 
-    def write(self, work: Callable[[StoreWriter], Result]) -> Result:
+    def write(
+        self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None = None
+    ) -> Result:
         """Run a unit of work that may write; all of it happens, durably, or nothing.
+
+        Args:
+            work: the unit of work.
+            report: called now and then with the number of nodes written so far.
 
         Raises:
             StoreError: the database does not do what was asked; nothing was written.
@@ -126,6 +132,9 @@ class GraphStore(Protocol):
 
     def apply_schema(self) -> None:
         """Make the schema, or bring it up to date; nothing where it is there already."""
+
+    def bookmarks(self) -> list[str]:
+        """What another worker's store needs to read what was written here; may be nothing."""
 
     def close(self) -> None:
         """Let go of connections. A closed store opens again when it is used."""

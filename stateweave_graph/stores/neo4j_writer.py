@@ -63,6 +63,7 @@ class Neo4jWriter(Neo4jReader):
         self._max_nodes = max_nodes
         self.begun: dict[str, NewHistory] = {}
         self.began = False
+        self._added = 0
         self.deleted: list[str] = []
 
     def lock(self, agent_id: str) -> AgentRecord | None:
@@ -83,15 +84,16 @@ class Neo4jWriter(Neo4jReader):
         if history in self.begun:
             self.begun[history].batches.append(batch)
             return
-        if len(batch.nodes) > self._max_nodes:
+        self._added += len(batch.nodes)
+        if self._added > self._max_nodes:
             raise LimitExceededError(
                 [
                     Violation(
                         "size",
                         "$.nodes",
-                        f"one commit onto a history may add {self._max_nodes} nodes on this store; commit "
-                        "them in parts, or bring the history in under another agent",
-                        f"{len(batch.nodes)} nodes",
+                        f"one transaction onto a history may add {self._max_nodes} nodes on this store; "
+                        "commit them in parts, or bring the history in under another agent",
+                        f"{self._added} nodes or more",
                     )
                 ],
                 "the commit",

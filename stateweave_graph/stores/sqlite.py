@@ -75,13 +75,15 @@ class SqliteStore:
         ):
             return work(SqliteReader(connection))
 
-    def write(self, work: Callable[[StoreWriter], Result]) -> Result:
+    def write(
+        self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None = None
+    ) -> Result:
         """Run a unit of work of which all is written, or nothing (see ``GraphStore``)."""
         with self._exclusive_memory(), translated(self.name):
             self._refuse_read_only()
             connection = self.connection
             with _transaction(connection, "BEGIN IMMEDIATE"):
-                return work(SqliteWriter(connection))
+                return work(SqliteWriter(connection, report))
 
     def schema_version(self) -> int:
         """The version of the schema in the file; 0 where there is no file yet."""
@@ -102,6 +104,10 @@ class SqliteStore:
         with self._exclusive_memory(), translated(self.name):
             self._refuse_read_only()
             _ = self.connection
+
+    def bookmarks(self) -> list[str]:
+        """Nothing: whoever opens the file reads what is in it."""
+        return []
 
     def close(self) -> None:
         """Close the connections of all threads."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -38,6 +38,7 @@ _REF = "id, sequence, kind, turn, created_at, resource_key, extra"
 _RESOURCE = "key, key_hash, head_id, head_sequence, versions, semantic_type, semantic_key"
 _FAILED = "at, run_id, input, error, usage, revision"
 _CHUNK = 500
+_WRITTEN_AT_ONCE = 5_000
 
 _ANCESTORS = """
 WITH RECURSIVE found(sequence) AS (
@@ -282,7 +283,17 @@ class SqliteReader:
 
 
 class SqliteWriter(SqliteReader):
-    """Reads and writes records, in a transaction that holds the write lock (see ``StoreWriter``)."""
+    """Reads and writes records, in a transaction that holds the write lock (see ``StoreWriter``).
+
+    Args:
+        connection: a connection whose transaction has begun.
+        report: called now and then with the number of nodes written so far.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, report: Callable[[int], None] | None = None) -> None:
+        super().__init__(connection)
+        self._report = report
+        self._written = 0
 
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record; the transaction has locked the whole file already."""
@@ -312,8 +323,13 @@ class SqliteWriter(SqliteReader):
             "INSERT INTO frontiers (h, revision, position, sequence)",
             [(h, commit.revision, position, sequence) for position, sequence in enumerate(commit.frontier)],
         )
-        self._insert(f"INSERT INTO nodes (h, {_NODE})", [(h, *node[:15]) for node in batch.nodes])
-        self._insert("INSERT INTO parents (h, sequence, parent, same_resource)", _edges(h, batch.nodes))
+        for start in range(0, len(batch.nodes), _WRITTEN_AT_ONCE):
+            nodes = batch.nodes[start : start + _WRITTEN_AT_ONCE]
+            self._insert(f"INSERT INTO nodes (h, {_NODE})", [(h, *node[:15]) for node in nodes])
+            self._insert("INSERT INTO parents (h, sequence, parent, same_resource)", _edges(h, nodes))
+            self._written += len(nodes)
+            if self._report is not None:
+                self._report(self._written)
         self._insert(
             f"INSERT OR REPLACE INTO resource_keys (h, {_RESOURCE})",
             [(h, *record) for record in batch.resources],
