@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,11 +12,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stateweave_graph.cli.files import print_out, write_out
 from stateweave_graph.errors import StateWeaveGraphError
 from stateweave_graph.jsontext import dumps, escape_surrogates
+from stateweave_graph.validation import Violation
 
 _LEAST_WIDTH = 10
 """What a column that is broken over lines keeps on a narrow terminal."""
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, harmless, and needed to write Persian and families of emoji."""
+
+_NOT_FOR_REPORTS = frozenset({"appends"})
 
 
 def console(*, errors: bool = False) -> Console:
@@ -32,23 +40,30 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
+        character if _harmless(character) else character.encode("unicode_escape").decode()
         for character in text
     )
 
 
 def line(value: Any, width: int = 60) -> str:
-    """Any JSON value as one line of at most this many characters."""
+    """Any JSON value as one line of at most this many characters, escapes not counted."""
     text = value if isinstance(value, str) else dumps(value)
     text = " ".join(text[: width * 8].split())
     return visible(text if len(text) <= width else text[: width - 1] + "…")
 
 
+def counted(count: int, name: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "node"), counted(2, "node")
+    ('1 node', '2 nodes')
+    """
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    text = escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))
-    sys.stdout.buffer.write(f"{text}\n".encode())
-    sys.stdout.buffer.flush()
+    write_out(f"{_json_text(value, indent=2)}\n".encode())
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: Sequence[str] = ()) -> None:
@@ -71,10 +86,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
     for row in rows:
         table.add_row(*(Text(visible(str(value))) for value in row))
     printer = console()
-    with printer.capture() as printed:
-        printer.print(table)
-    for row_text in printed.get().splitlines():
-        sys.stdout.write(f"{row_text.rstrip()}\n")
+    options = printer.options.update(height=None)
+    printed = printer._render_buffer(printer.render(table, options))
+    print_out("".join(f"{row_text.rstrip()}\n" for row_text in printed.splitlines()))
 
 
 def when(text: str) -> str:
@@ -84,14 +98,49 @@ def when(text: str) -> str:
 
 def say(text: str) -> None:
     """A line for people on standard output."""
-    console().print(Text(text), soft_wrap=True)
+    print_out(f"{text}\n")
 
 
-def report(error: StateWeaveGraphError, as_json: bool) -> None:
+def hint(text: str) -> None:
+    """A line for people beside the output, on standard error."""
+    sys.stderr.write(f"{text}\n")
+
+
+def report(error: StateWeaveGraphError, *, as_json: bool) -> None:
     """An error on standard error, for people or as JSON."""
-    message = "\n".join(map(visible, str(error).splitlines()))
     if as_json:
-        text = json.dumps({"error": {"type": type(error).__name__, "message": message}})
-        sys.stderr.write(f"{text}\n")
+        report_json(type(error).__name__, str(error), _details(error))
     else:
+        message = "\n".join(map(visible, str(error).splitlines()))
         console(errors=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+
+
+def report_json(type_name: str, message: str, details: dict[str, Any] | None = None) -> None:
+    """An error on standard error as JSON."""
+    error = {"type": type_name, "message": message, **(details or {})}
+    sys.stderr.write(f"{_json_text({'error': error})}\n")
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
+
+
+def _json_text(value: Any, indent: int | None = None) -> str:
+    return escape_surrogates(json.dumps(value, ensure_ascii=False, indent=indent, default=_plain))
+
+
+def _details(error: StateWeaveGraphError) -> dict[str, Any]:
+    """What an error carries beside its message."""
+    carried = {name: value for name, value in vars(error).items() if name not in _NOT_FOR_REPORTS}
+    if "violations" in carried:
+        carried["violations"] = [violation_fields(found) for found in carried["violations"]]
+    return {"retryable": error.retryable, **carried}
+
+
+def violation_fields(violation: Violation) -> dict[str, str]:
+    """A violation as JSON shows it."""
+    return violation._asdict()
+
+
+def _plain(value: Any) -> str:
+    return str(value)

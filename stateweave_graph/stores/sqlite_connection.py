@@ -188,15 +188,20 @@ def _stamp(status: os.stat_result) -> tuple[int, int, int]:
 
 def _refuse_foreign(connection: sqlite3.Connection, path: str) -> None:
     """Refuse a file that is not ours, before anything is changed."""
-    application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = schema_version(connection)
+    connection.execute("BEGIN")  # all of it of one moment: another process may be making the schema
+    try:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = schema_version(connection)
+    finally:
+        connection.execute("ROLLBACK")
     if application_id == APPLICATION_ID:
         if version > SCHEMA_VERSION:
             raise SchemaError(
                 f"{path}: its schema is version {version}, and this package knows versions up to "
                 f"{SCHEMA_VERSION}; nothing was touched. Upgrade stateweave-graph"
             )
-    elif application_id or version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    elif application_id or version or tables:
         raise NotAStoreError(
             f"{path}: this is a SQLite file of another program; it was not touched. Name another file"
         )
