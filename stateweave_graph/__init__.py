@@ -50,6 +50,7 @@ from stateweave_graph.results import (
     LogEntry,
     Memory,
     NodeRef,
+    QueryResult,
     Stored,
 )
 from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
@@ -87,6 +88,7 @@ __all__ = [
     "NotAStoreError",
     "NotFoundError",
     "QueryError",
+    "QueryResult",
     "ReadOnlyStoreError",
     "Repository",
     "SchemaError",

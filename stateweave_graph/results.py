@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -196,3 +197,25 @@ class Imported(_Result):
     commits: int
     nodes: int
     failures: int
+
+
+class QueryResult:
+    """The rows of a query: ``len()``, iteration over dicts by column.
+
+    Attributes:
+        columns: the names of the columns, in order.
+        rows: a dict for each row, of plain Python values.
+    """
+
+    def __init__(self, columns: list[str], rows: list[dict[str, Any]]) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"QueryResult({len(self.rows)} rows of {', '.join(self.columns)})"

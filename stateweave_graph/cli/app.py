@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
-from stateweave_graph.cli import administer, exchange, look, tour
+from stateweave_graph.cli import administer, ask, exchange, look, tour
 from stateweave_graph.cli.exits import MEANINGS
+from stateweave_graph.cli.files import print_out
 from stateweave_graph.version import __version__
+
+NAME = "stateweave-graph"
 
 _EXITS = "Exit codes: " + ", ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
 
 app = typer.Typer(
-    name="stateweave-graph",
+    name=NAME,
     help="Keep, look at and move the histories of StateWeave agents.",
     epilog=_EXITS,
     no_args_is_help=True,
@@ -29,6 +32,8 @@ app.command("log")(look.log)
 app.command("show")(look.show)
 app.command("lineage")(look.lineage)
 app.command("memory")(look.memory)
+app.command("cypher")(ask.cypher)
+app.command("copy")(exchange.copy)
 app.command("delete")(administer.delete)
 app.command("schema")(administer.schema)
 app.command("demo")(tour.demo)
@@ -36,7 +41,7 @@ app.command("demo")(tour.demo)
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(__version__)
+        print_out(f"{__version__}\n")
         raise typer.Exit
 
 

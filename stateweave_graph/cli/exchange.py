@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -72,6 +74,44 @@ def export(
     files.write(output, f"{text}\n".encode())
 
 
+def copy(
+    agents: Annotated[
+        list[str] | None, typer.Argument(metavar="[AGENT…]", help="The agents; all if none is given.")
+    ] = None,
+    source: Annotated[str, typer.Option("--from", metavar="URI", help="The store to copy from.")] = "",
+    target: Annotated[str, typer.Option("--to", metavar="URI", help="The store to copy to.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Copy whole histories with all their revisions from one store to another.
+
+    What is there already is not written again, so a copy that was interrupted is taken up by saying it
+    again. Each agent is read back and compared. User, password and database of a server come from
+    NEO4J_FROM_USERNAME, NEO4J_FROM_PASSWORD, NEO4J_FROM_DATABASE and NEO4J_TO_…, else from NEO4J_USERNAME
+    and so on.
+
+    Example: stateweave-graph copy --from stateweave.db --to neo4j://localhost:7687 support-bot
+    """
+    from stateweave_graph.cli.output import print_json, say, visible
+    from stateweave_graph.cli.progress import Working
+    from stateweave_graph.repository.transfer import copy_agent
+
+    if not source or not target:
+        raise typer.BadParameter("say both --from and --to", param_hint="copy")
+    done = []
+    with opened(source, side="FROM") as one, opened(target, make=True, side="TO") as other:
+        for agent in agents or _all_agents(one):
+            total = one.head(agent).node_count
+            with Working(f"copy {agent}") as working:
+                copied = copy_agent(one.store, other.store, agent, partial(_report, working.report, total))
+            done.append(copied.model_dump())
+            if not as_json:
+                say(
+                    f"{visible(agent)}: {added(copied)}; at revision {copied.revision}, read back and compared"
+                )
+    if as_json:
+        print_json(done)
+
+
 def validate(
     names: Files,
     max_bytes: Annotated[int | None, typer.Option(help="The most bytes.", min=1)] = None,
@@ -103,6 +143,17 @@ def validate(
                 print_table(["rule", "path", "value", "message"], rows, fold=["path", "value", "message"])
     if any(judged.values()):
         raise typer.Exit(WRONG_DATA)
+
+
+def _report(report: Callable[[int, int], None], total: int, done: int) -> None:
+    report(done, total)
+
+
+def _all_agents(repository: Any) -> Iterator[str]:
+    after = None
+    while page := repository.agents(after=after):
+        yield from (agent.agent_id for agent in page)
+        after = page[-1].agent_id
 
 
 def import_one(repository: Any, name: str, target: str) -> Any:

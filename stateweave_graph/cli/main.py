@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from io import TextIOWrapper
+from typing import Any
 
-from stateweave_graph.cli.exits import INTERRUPTED, exit_code
+import typer
+
+from stateweave_graph.cli.exits import DONE, INTERRUPTED, USAGE, exit_code
 from stateweave_graph.errors import StateWeaveGraphError
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # typer gives it no public name
 
 
 def main() -> None:
     """Run the command ``stateweave-graph``."""
     for stream in (sys.stdout, sys.stderr):
         _show_anything(stream)
-    from stateweave_graph.cli.app import app
+    sys.exit(_run(sys.argv[1:]))
 
+
+def _run(arguments: list[str]) -> int:
+    from stateweave_graph.cli.output import report, report_json
+
+    as_json = "--json" in arguments  # looked for here, since the command line may be what is wrong
     try:
-        app()
-    except StateWeaveGraphError as error:
-        from stateweave_graph.cli.output import report
+        from stateweave_graph.cli.app import NAME, app
 
-        report(error, as_json="--json" in sys.argv[1:])
-        sys.exit(exit_code(error))
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read us has seen enough; what Python would still flush has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return app(arguments, prog_name=NAME, standalone_mode=False) or DONE
+    except StateWeaveGraphError as error:
+        report(error, as_json=as_json)
+        return exit_code(error)
+    except _UsageError as error:
+        if as_json:
+            report_json("UsageError", error.format_message())
+        else:
+            error.show()
+        return USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
 
 
 def _show_anything(stream: object) -> None:

@@ -19,7 +19,8 @@ Database = Annotated[
     typer.Option(
         "--db",
         metavar="URI",
-        help=f"The store: a SQLite file. Without it, ${DATABASE_VARIABLE}, else {DEFAULT_DATABASE}.",
+        help=f"The store: a SQLite file, or the URI of a Neo4j server. Without it, ${DATABASE_VARIABLE}, "
+        f"else $NEO4J_URI, else {DEFAULT_DATABASE}.",
         show_default=False,
     ),
 ]
@@ -29,27 +30,39 @@ AgentId = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.",
 
 def database(uri: str | None) -> str:
     """The store that is meant: as given, else of the environment, else the default."""
-    return uri or os.environ.get(DATABASE_VARIABLE) or DEFAULT_DATABASE
+    if uri is not None:
+        return uri
+    return os.environ.get(DATABASE_VARIABLE) or os.environ.get("NEO4J_URI") or DEFAULT_DATABASE
 
 
-def opened(uri: str | None, *, make: bool = False) -> Repository:
-    """The repository that is meant.
+def opened(uri: str | None, *, make: bool = False, side: str = "") -> Repository:
+    """The repository that is meant; user, password and database of a server come from the environment.
 
     Args:
         uri: as given on the command line.
         make: whether a file that is not there may be made.
+        side: ``FROM`` or ``TO`` where two are meant: then ``NEO4J_FROM_PASSWORD`` comes before
+            ``NEO4J_PASSWORD``, and so on.
 
     Raises:
         NotFoundError: there is no such file, and this command makes none.
     """
     from stateweave_graph.errors import NotFoundError
-    from stateweave_graph.repository.opening import open_repository
+    from stateweave_graph.repository.opening import is_server, open_repository
     from stateweave_graph.stores.sqlite import SqliteStore
 
-    repository = open_repository(database(uri))
+    where = database(uri)
+    user, password, name = _server_options(side) if is_server(where) else (None, None, None)
+    repository = open_repository(where, user=user, password=password, database=name)
     store = repository.store
     if isinstance(store, SqliteStore) and not make and not Path(store.name).exists():
         raise NotFoundError(
             f"there is no database {store.name!r}; import something first, or say --db where it is"
         )
     return repository
+
+
+def _server_options(side: str) -> list[str | None]:
+    names = ("USERNAME", "PASSWORD", "DATABASE")
+    own = [os.environ.get(f"NEO4J_{side}_{name}") if side else None for name in names]
+    return [given or os.environ.get(f"NEO4J_{name}") for given, name in zip(own, names, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import unicodedata
@@ -15,7 +16,6 @@ from rich.text import Text
 from stateweave_graph.cli.files import print_out, write_out
 from stateweave_graph.errors import StateWeaveGraphError
 from stateweave_graph.jsontext import dumps, escape_surrogates
-from stateweave_graph.validation import Violation
 
 _LEAST_WIDTH = 10
 """What a column that is broken over lines keeps on a narrow terminal."""
@@ -23,7 +23,8 @@ _LEAST_WIDTH = 10
 _JOINERS = "\u200c\u200d"
 """Invisible, harmless, and needed to write Persian and families of emoji."""
 
-_NOT_FOR_REPORTS = frozenset({"appends"})
+_NOT_FOR_REPORTS = frozenset({"appends", "why"})
+"""What errors carry for programs in Python, or say in their message already."""
 
 
 def console(*, errors: bool = False) -> Console:
@@ -63,7 +64,8 @@ def counted(count: int, name: str) -> str:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    write_out(f"{_json_text(value, indent=2)}\n".encode())
+    text = escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))
+    write_out(f"{text}\n".encode())
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: Sequence[str] = ()) -> None:
@@ -85,10 +87,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
         )
     for row in rows:
         table.add_row(*(Text(visible(str(value))) for value in row))
-    printer = console()
-    options = printer.options.update(height=None)
-    printed = printer._render_buffer(printer.render(table, options))
-    print_out("".join(f"{row_text.rstrip()}\n" for row_text in printed.splitlines()))
+    terminal = console()
+    printed = io.StringIO()
+    printer = Console(file=printed, width=terminal.width, force_terminal=terminal.is_terminal)
+    printer.print(table)
+    print_out("".join(f"{row_text.rstrip()}\n" for row_text in printed.getvalue().splitlines()))
 
 
 def when(text: str) -> str:
@@ -118,29 +121,16 @@ def report(error: StateWeaveGraphError, *, as_json: bool) -> None:
 def report_json(type_name: str, message: str, details: dict[str, Any] | None = None) -> None:
     """An error on standard error as JSON."""
     error = {"type": type_name, "message": message, **(details or {})}
-    sys.stderr.write(f"{_json_text({'error': error})}\n")
+    sys.stderr.write(f"{json.dumps({'error': error}, default=str)}\n")
 
 
 def _harmless(character: str) -> bool:
     return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
 
 
-def _json_text(value: Any, indent: int | None = None) -> str:
-    return escape_surrogates(json.dumps(value, ensure_ascii=False, indent=indent, default=_plain))
-
-
 def _details(error: StateWeaveGraphError) -> dict[str, Any]:
     """What an error carries beside its message."""
     carried = {name: value for name, value in vars(error).items() if name not in _NOT_FOR_REPORTS}
     if "violations" in carried:
-        carried["violations"] = [violation_fields(found) for found in carried["violations"]]
+        carried["violations"] = [violation._asdict() for violation in carried["violations"]]
     return {"retryable": error.retryable, **carried}
-
-
-def violation_fields(violation: Violation) -> dict[str, str]:
-    """A violation as JSON shows it."""
-    return violation._asdict()
-
-
-def _plain(value: Any) -> str:
-    return str(value)

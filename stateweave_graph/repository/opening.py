@@ -11,7 +11,7 @@ from stateweave_graph.repository.repository import Repository
 from stateweave_graph.stores.base import GraphStore
 from stateweave_graph.stores.sqlite import SqliteStore
 
-NEO4J_SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
+_SERVERS = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
 
 _URI = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -44,6 +44,12 @@ def open_repository(
     return Repository(open_store(uri, user, password, database, bookmarks, timeout))
 
 
+def is_server(uri: str | os.PathLike[str]) -> bool:
+    """Whether a URI is that of a server."""
+    match = _URI.fullmatch(uri) if isinstance(uri, str) else None
+    return match is not None and match[1].lower() in _SERVERS
+
+
 def open_store(
     uri: str | os.PathLike[str],
     user: str | None,
@@ -55,8 +61,7 @@ def open_store(
     """The store that a URI means (see ``open_repository``)."""
     path = os.fspath(uri)
     match = _URI.fullmatch(path) if isinstance(uri, str) else None
-    scheme = "" if match is None else match[1].lower()
-    if scheme in NEO4J_SCHEMES:
+    if is_server(uri):
         if "@" in path:
             raise InvalidRequestError("a URI is shown in messages; give user and password apart from it")
         from stateweave_graph.stores.neo4j import Neo4jStore  # the driver is imported where it is used
@@ -65,7 +70,7 @@ def open_store(
             path, user=user, password=password, database=database, bookmarks=bookmarks, timeout=timeout
         )
     if match is not None:
-        if scheme != "sqlite" or not match[2].startswith("/"):
+        if match[1].lower() != "sqlite" or not match[2].startswith("/"):
             raise InvalidRequestError(
                 f"no store has a URI like {path!r}; give the path of a SQLite file, ':memory:', "
                 "sqlite:///path, or the bolt:// or neo4j:// URI of a server"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import CausalNode
 from stateweave_graph.repository import reads
 from stateweave_graph.repository.nodeset import NodeSet
-from stateweave_graph.repository.requests import check_name, check_positive
-from stateweave_graph.results import AgentSummary, FailedRun, Head, LogEntry, Memory, Stored
-from stateweave_graph.stores.base import GraphStore, StoreReader
+from stateweave_graph.repository.requests import check_name, check_positive, check_text
+from stateweave_graph.results import AgentSummary, FailedRun, Head, LogEntry, Memory, QueryResult, Stored
+from stateweave_graph.stores.base import CypherBounds, GraphStore, StoreReader
 
 _MOST = 2**31
 """More than any history has; what is asked for beyond it is as good as all."""
@@ -121,6 +123,34 @@ class RepositoryReads:
         """
         check_name(agent_id)
         return self.store.read(lambda tx: reads.memories(tx, agent_id, type))
+
+    def cypher(
+        self,
+        text: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        agents: Sequence[str] | None = None,
+        max_rows: int = 10_000,
+        timeout: float = 30.0,
+    ) -> QueryResult:
+        """Ask in Cypher; only reading is allowed. Labels and properties are those of ARCHITECTURE.md.
+
+        Args:
+            text: one Cypher statement.
+            parameters: its parameters, by name.
+            agents: the agents to ask about, where an engine holds only those that are asked for.
+            max_rows: the most rows.
+            timeout: the most seconds.
+
+        Raises:
+            QueryError: the text does more than read, fails, or takes more than it may.
+        """
+        check_text(text, "a Cypher text")
+        if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or timeout <= 0:
+            raise InvalidRequestError(f"timeout {timeout!r} must be a number of seconds above 0")
+        bounds = CypherBounds(min(check_positive(max_rows, "max_rows"), _MOST), float(timeout))
+        columns, rows = self.store.cypher(text, parameters or {}, agents, bounds)
+        return QueryResult(columns, rows)
 
     def mirror(self, agent_id: str) -> CausalMirror:
         """The whole history in memory, as a networkx graph.

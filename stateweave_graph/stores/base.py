@@ -7,8 +7,8 @@ its beginning (databases ask for that), so it must not change anything outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from stateweave_graph.records import (
     AgentRecord,
@@ -24,6 +24,18 @@ from stateweave_graph.records import (
 )
 
 Result = TypeVar("Result")
+
+
+class CypherBounds(NamedTuple):
+    """What a Cypher text may take.
+
+    Attributes:
+        max_rows: rows.
+        timeout: seconds.
+    """
+
+    max_rows: int
+    timeout: float
 
 
 class StoreReader(Protocol):
@@ -122,6 +134,21 @@ class GraphStore(Protocol):
 
         Raises:
             StoreError: the database does not do what was asked; nothing was written.
+        """
+
+    def cypher(
+        self, text: str, parameters: Mapping[str, Any], agents: Sequence[str] | None, bounds: CypherBounds
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """The columns and rows of a Cypher text that only reads.
+
+        Args:
+            text: the text.
+            parameters: its parameters, by name.
+            agents: the agents that it is about, where the engine can confine it to some; None for all.
+            bounds: what it may take.
+
+        Raises:
+            QueryError: it does more than read, fails, or takes more than it may.
         """
 
     def schema_version(self) -> int:

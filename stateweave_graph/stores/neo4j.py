@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ from neo4j.exceptions import ConfigurationError, ConstraintError
 
 from stateweave_graph.cyphertext import schema_text, statement
 from stateweave_graph.errors import InvalidRequestError, StoreError
-from stateweave_graph.stores.base import StoreReader, StoreWriter
+from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.neo4j_connection import (
     make_schema,
     refuse_newer_schema,
@@ -34,6 +34,7 @@ from stateweave_graph.stores.neo4j_connection import (
     schema_version,
     without_credentials,
 )
+from stateweave_graph.stores.neo4j_cypher import explain, run
 from stateweave_graph.stores.neo4j_errors import meaning_of, translated
 from stateweave_graph.stores.neo4j_records import Neo4jReader
 from stateweave_graph.stores.neo4j_staging import Sizes, bring_in, discard, sweep, sweep_abandoned
@@ -124,6 +125,19 @@ class Neo4jStore:
                     raise meaning_of(meanwhile.error, self.name) from meanwhile.error
         raise AssertionError("a unit of work ends or is refused")
 
+    def cypher(
+        self, text: str, parameters: Mapping[str, Any], agents: Sequence[str] | None, bounds: CypherBounds
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """The columns and rows of a Cypher text that only reads (see ``GraphStore``)."""
+
+        def work(tx: ManagedTransaction) -> tuple[list[str], list[dict[str, Any]]]:
+            return run(tx, text, parameters, bounds.max_rows)
+
+        with self._session(READ_ACCESS) as session:
+            self._look(session)
+            explain(session, text, parameters)
+            return session.execute_read(self._described(work, "cypher", bounds.timeout))
+
     def schema_version(self) -> int:
         """The version of the schema that is there; 0 where there is none yet."""
         with self._session(READ_ACCESS) as session:
@@ -167,7 +181,7 @@ class Neo4jStore:
     def _write(self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None) -> Result:
         writers: list[Neo4jWriter] = []
 
-        def run(tx: ManagedTransaction) -> Result:
+        def attempt(tx: ManagedTransaction) -> Result:
             writer = Neo4jWriter(tx, self._max_commit_nodes)
             writers.append(writer)
             result = work(writer)
@@ -178,7 +192,7 @@ class Neo4jStore:
 
         try:
             with self._session(WRITE_ACCESS) as session:
-                result = session.execute_write(self._described(run, "commit"))
+                result = session.execute_write(self._described(attempt, "commit"))
         except _TooLargeError as large:
             for new in large.histories:
                 self._bring_in(new, report)
@@ -247,10 +261,11 @@ class Neo4jStore:
             return self._driver
 
     def _described(
-        self, work: Callable[[ManagedTransaction], Result], what: str
+        self, work: Callable[[ManagedTransaction], Result], what: str, timeout: float | None = None
     ) -> Callable[[ManagedTransaction], Result]:
         """Work whose transactions say who we are in SHOW TRANSACTIONS."""
-        described = unit_of_work(metadata={"app": "stateweave-graph", "version": __version__, "work": what})
+        said = {"app": "stateweave-graph", "version": __version__, "work": what}
+        described = unit_of_work(metadata=said, timeout=timeout)
         return described(work)
 
 

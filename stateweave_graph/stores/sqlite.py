@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from stateweave_graph.errors import ReadOnlyStoreError
-from stateweave_graph.stores.base import StoreReader, StoreWriter
+from stateweave_graph.errors import QueryError, ReadOnlyStoreError
+from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.sqlite_connection import (
     MEMORY,
     connect,
@@ -84,6 +84,12 @@ class SqliteStore:
             connection = self.connection
             with _transaction(connection, "BEGIN IMMEDIATE"):
                 return work(SqliteWriter(connection, report))
+
+    def cypher(
+        self, text: str, parameters: Mapping[str, Any], agents: Sequence[str] | None, bounds: CypherBounds
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """No Cypher here yet."""
+        raise QueryError(f"{self.name}: a SQLite file speaks no Cypher; ask a Neo4j server")
 
     def schema_version(self) -> int:
         """The version of the schema in the file; 0 where there is no file yet."""

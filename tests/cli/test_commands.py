@@ -64,7 +64,7 @@ def test_export_gives_the_snapshot_back(folder):
     assert run("export", "story", "-o", "out.json", cwd=folder) == (0, "", "")
     assert AgentState.from_json((folder / "out.json").read_bytes()) == story(3)
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
-    assert run("export", "story", "--output", "no/such/out.json", cwd=folder).code == 1
+    assert run("export", "story", "--output", "no/such/out.json", cwd=folder).code == 2
 
 
 def test_export_of_a_lone_surrogate(folder):
