@@ -105,9 +105,8 @@ def copy(
                 copied = copy_agent(one.store, other.store, agent, partial(_report, working.report, total))
             done.append(copied.model_dump())
             if not as_json:
-                say(
-                    f"{visible(agent)}: {added(copied)}; at revision {copied.revision}, read back and compared"
-                )
+                what = f"{added(copied)}; at revision {copied.revision}, read back and compared"
+                say(f"{visible(agent)}: {what}")
     if as_json:
         print_json(done)
 

@@ -58,6 +58,7 @@ def settle_log(
             f"agent {agent_id!r}: the session log holds no state, so there is nothing to make an agent of"
         )
     known = _Known(0, 0) if head is None else _stored_already(tx, head, requests)
+    kept = [] if head is None else tx.failures(head.agent.history)
     ground = Ground(head)
     first = ground.node_count
     revisions = {known.of_log: known.of_store}
@@ -68,7 +69,7 @@ def settle_log(
     after = ground.head
     if after is None:
         raise AssertionError("a log with a revision makes an agent")
-    added = _add_failures(tx, after, failures, revisions)
+    added = _add_failures(tx, after.agent.history, kept, failures, revisions)
     return Imported(
         agent_id=agent_id,
         history=after.agent.history,
@@ -108,10 +109,14 @@ def _stored_already(tx: StoreWriter, head: HeadRecord, requests: Sequence[SaveRe
 
 
 def _add_failures(
-    tx: StoreWriter, head: HeadRecord, failures: Sequence[LogFailure], revisions: dict[int, int]
+    tx: StoreWriter,
+    history: str,
+    kept: Sequence[FailedRunRecord],
+    failures: Sequence[LogFailure],
+    revisions: dict[int, int],
 ) -> int:
     """Keep the failed runs that are not kept yet; the number of those added."""
-    there = Counter(record._replace(revision=0) for record in tx.failures(head.agent.history))
+    there = Counter(record._replace(revision=0) for record in kept)
     first, first_stored = min(revisions.items())
     new = []
     for failure in failures:
@@ -129,7 +134,7 @@ def _add_failures(
             there[same] -= 1
         else:
             new.append(record)
-    tx.add_failures(head.agent.history, new)
+    tx.add_failures(history, new)
     return len(new)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.repository.repository import Repository
@@ -64,6 +65,10 @@ def open_store(
     if is_server(uri):
         if "@" in path:
             raise InvalidRequestError("a URI is shown in messages; give user and password apart from it")
+        try:
+            _ = urlsplit(path).port
+        except ValueError as error:
+            raise InvalidRequestError(f"{path!r} is no URI of a server: {error}") from None
         from stateweave_graph.stores.neo4j import Neo4jStore  # the driver is imported where it is used
 
         return Neo4jStore(

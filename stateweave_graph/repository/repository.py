@@ -16,6 +16,7 @@ from stateweave_graph.records import Wanted
 from stateweave_graph.repository import reads
 from stateweave_graph.repository.commits import (
     AppendRequest,
+    Request,
     SaveRequest,
     Settled,
     settle_append,
@@ -95,7 +96,7 @@ class Repository(RepositoryReads):
             snapshot=_snapshot(state),
         )
         warm = self._warm.take(agent_id)
-        return self._settle(agent_id, warm, lambda tx, guess: settle_save(tx, request, guess)).commit
+        return self._settle(request, warm, lambda tx, guess: settle_save(tx, request, guess)).commit
 
     def append(
         self,
@@ -130,7 +131,7 @@ class Repository(RepositoryReads):
         )
         warm = self._warm.take(agent_id)
         draft = None if warm is None else Draft(warm, listed)
-        return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
+        return self._settle(request, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
 
     def turn(
         self,
@@ -275,7 +276,7 @@ class Repository(RepositoryReads):
             snapshot=_snapshot(state),
         )
         commit, _, made = self._settle(
-            agent_id,
+            request,
             None,
             lambda tx, _: settle_save(tx, request, None),
             _reporter(progress, len(state.nodes)),
@@ -344,7 +345,7 @@ class Repository(RepositoryReads):
 
     def _settle(
         self,
-        agent_id: str,
+        request: Request,
         guess: Guess | None,
         work: Callable[[StoreWriter, Guess | None], Settled],
         report: Callable[[int], None] | None = None,
@@ -360,10 +361,21 @@ class Repository(RepositoryReads):
         except StoreUnavailableError as error:
             if not error.outcome_unknown:
                 raise
-            settled = self.store.write(attempt, report)  # its commit id tells whether it was made
+            settled = self._settle_again(request, attempt)
         if settled.ground is not None:
-            self._warm.put(agent_id, settled.ground)
+            self._warm.put(request.agent_id, settled.ground)
         return settled
+
+    def _settle_again(self, request: Request, attempt: Callable[[StoreWriter], Settled]) -> Settled:
+        """Run a commit that may have been made; its id tells, and it is made once."""
+        try:
+            return self.store.write(attempt)
+        except StoreUnavailableError as error:
+            raise StoreUnavailableError(
+                f"{error}. It is not known whether the commit was made: say the same again with "
+                f"commit_id={request.commit_id!r}, and it is made once",
+                outcome_unknown=True,
+            ) from error
 
     def _begin_turn(self, agent_id: str, expected: Any, commit_id: str | None) -> tuple[Head | None, Ground]:
         """The head that a turn starts from, and the ground to try its appends out on."""
@@ -411,7 +423,7 @@ class Repository(RepositoryReads):
             said=said,
             base=base,
         )
-        return self._settle(agent_id, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
+        return self._settle(request, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
 
 
 def _reporter(progress: Progress | None, total: int) -> Callable[[int], None] | None:

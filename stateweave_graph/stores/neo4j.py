@@ -25,7 +25,7 @@ from neo4j import (
 from neo4j.exceptions import ConfigurationError, ConstraintError
 
 from stateweave_graph.cyphertext import schema_text, statement
-from stateweave_graph.errors import InvalidRequestError, StoreError
+from stateweave_graph.errors import InvalidRequestError, StoreError, StoreUnavailableError
 from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.neo4j_connection import (
     make_schema,
@@ -37,7 +37,14 @@ from stateweave_graph.stores.neo4j_connection import (
 from stateweave_graph.stores.neo4j_cypher import explain, run
 from stateweave_graph.stores.neo4j_errors import meaning_of, translated
 from stateweave_graph.stores.neo4j_records import Neo4jReader
-from stateweave_graph.stores.neo4j_staging import Sizes, bring_in, discard, sweep, sweep_abandoned
+from stateweave_graph.stores.neo4j_staging import (
+    Sizes,
+    discard,
+    publish,
+    stage,
+    sweep,
+    sweep_abandoned,
+)
 from stateweave_graph.stores.neo4j_writer import Neo4jWriter, NewHistory
 from stateweave_graph.version import __version__
 
@@ -62,7 +69,9 @@ class Neo4jStore:
         database: the database; None for the user's home database.
         timeout: how long a unit of work is tried again while the server is busy or away, in seconds.
         bookmarks: what another worker's ``bookmarks()`` gave, to read what it wrote.
-        max_commit_nodes: the most nodes that one transaction adds.
+        max_commit_nodes: the most nodes that one transaction adds to a history.
+        max_whole_nodes: the most nodes of a new history that is written in one transaction; the same if not
+            given.
         sizes: how much goes into one transaction where a history is brought in or swept.
     """
 
@@ -76,6 +85,7 @@ class Neo4jStore:
         timeout: float = 30.0,
         bookmarks: Iterable[str] = (),
         max_commit_nodes: int = MAX_COMMIT_NODES,
+        max_whole_nodes: int | None = None,
         sizes: Sizes | None = None,
     ) -> None:
         self._uri = uri
@@ -83,6 +93,7 @@ class Neo4jStore:
         self._database = database
         self._timeout = timeout
         self._max_commit_nodes = max_commit_nodes
+        self._max_whole_nodes = max_commit_nodes if max_whole_nodes is None else max_whole_nodes
         self._sizes = sizes or Sizes()
         self._bookmarks = GraphDatabase.bookmark_manager(
             initial_bookmarks=Bookmarks.from_raw_values(bookmarks)
@@ -108,9 +119,12 @@ class Neo4jStore:
 
     def read(self, work: Callable[[StoreReader], Result]) -> Result:
         """Run a unit of work that only reads (see ``GraphStore``)."""
-        with self._session(READ_ACCESS) as session:
-            self._look(session)
-            return session.execute_read(self._described(lambda tx: work(Neo4jReader(tx)), "read"))
+        try:
+            return self._read(work)
+        except StoreUnavailableError as error:
+            if not error.outcome_unknown:
+                raise
+            return self._read(work)  # cut at the end of a transaction that only read
 
     def write(
         self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None = None
@@ -159,8 +173,7 @@ class Neo4jStore:
 
     def sweep(self) -> None:
         """Delete what interrupted deletes and imports left behind."""
-        with translated(self.name):
-            sweep_abandoned(self, self._sizes)
+        sweep_abandoned(self, self._sizes)
 
     def run_in_one(self, statements: Sequence[tuple[str, dict[str, Any]]]) -> list[list[dict[str, Any]]]:
         """The rows of statements of ``cypher/store``, run in one transaction that may write."""
@@ -178,6 +191,11 @@ class Neo4jStore:
         if driver is not None and self._owner == os.getpid():
             driver.close()
 
+    def _read(self, work: Callable[[StoreReader], Result]) -> Result:
+        with self._session(READ_ACCESS) as session:
+            self._look(session)
+            return session.execute_read(self._described(lambda tx: work(Neo4jReader(tx)), "read"))
+
     def _write(self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None) -> Result:
         writers: list[Neo4jWriter] = []
 
@@ -185,7 +203,7 @@ class Neo4jStore:
             writer = Neo4jWriter(tx, self._max_commit_nodes)
             writers.append(writer)
             result = work(writer)
-            if sum(new.node_count for new in writer.begun.values()) > self._max_commit_nodes:
+            if sum(new.node_count for new in writer.begun.values()) > self._max_whole_nodes:
                 raise _TooLargeError(result, list(writer.begun.values()))
             writer.flush()
             return result
@@ -202,19 +220,17 @@ class Neo4jStore:
                 raise _AgentMeanwhileError(refused.error) from refused.error
             raise meaning_of(refused.error, self.name) from refused.error
         for history in writers[-1].deleted:
-            with translated(self.name):
-                sweep(self, history, self._sizes)
+            sweep(self, history, self._sizes)
         return result
 
     def _bring_in(self, new: NewHistory, report: Callable[[int], None] | None) -> None:
-        with translated(self.name):
-            sweep_abandoned(self, self._sizes)
+        staged = stage(self, new, self._sizes, report)
         try:
-            with translated(self.name):
-                bring_in(self, new, self._sizes, report)
+            publish(self, new, staged)
         except _RefusedError as refused:
-            discard(self, new.batches[0].agent.history, self._sizes)
+            discard(self, staged.history, self._sizes)
             raise _AgentMeanwhileError(refused.error) from refused.error
+        sweep_abandoned(self, self._sizes)
 
     def _look(self, session: Session) -> None:
         """See once what server and what schema is there."""

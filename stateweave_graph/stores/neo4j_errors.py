@@ -40,6 +40,11 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
         StoreError,
         "the server has too little memory for this transaction; give it more, or do less at once",
     ),
+    (
+        "Neo.ClientError.Security.CredentialsExpired",
+        AuthenticationError,
+        "the password has expired; set a new one on the server",
+    ),
     ("Neo.DatabaseError.General.StorageDamageDetected", StoreError, "the database is damaged"),
     ("Neo.TransientError.General.NoSpaceLeft", StoreFullError, "no room is left on the server's disk"),
 )

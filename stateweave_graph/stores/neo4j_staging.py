@@ -52,42 +52,55 @@ class Part(NamedTuple):
     edges: int
 
 
-def bring_in(
-    store: Transactions, new: NewHistory, sizes: Sizes, report: Callable[[int], None] | None
-) -> None:
-    """Write a new history part by part, then let it be seen.
+class Staged(NamedTuple):
+    """A history that is written, and that nobody sees yet.
+
+    Attributes:
+        history: its id.
+        owner: who writes it.
+    """
+
+    history: str
+    owner: str
+
+
+def stage(store: Transactions, new: NewHistory, sizes: Sizes, report: Callable[[int], None] | None) -> Staged:
+    """Write a new history part by part; parts that an interrupted import left are not written again.
 
     Raises:
         StoreError: another process has taken this import over.
-        neo4j.exceptions.ConstraintError: there is such an agent already; what was staged is given up.
     """
-    owner = uuid4().hex
-    key = _key(new)
-    history, done = _begin(store, new, key, owner)
-    written = 0
-    parts_done = 0
-    for group in _groups(_parts(new.batches, history, sizes), sizes):
-        parts_done += len(group)
+    staged, done = _begin(store, new)
+    written = parts = 0
+    for group in _groups(_parts(new.batches, staged.history, sizes), sizes):
+        parts += len(group)
         written += sum(part.nodes for part in group)
-        if parts_done <= done:
+        if parts <= done:
             continue
-        rows = store.run_in_one(
-            [
-                (
-                    "stage",
-                    {**part.parameters, "owner": owner, "done": parts_done, "lease_ms": _LEASE_MS},
-                )
-                for part in group
-            ]
-        )
+        said = {"owner": staged.owner, "done": parts, "lease_ms": _LEASE_MS}
+        rows = store.run_in_one([("stage", {**part.parameters, **said}) for part in group])
         if not all(rows):
-            raise StoreError(
-                f"another process has taken over the import of agent {new.batches[0].agent.agent_id!r}; "
-                "look whether it is there before you try again"
-            )
+            raise _taken_over(new)
         if report is not None:
             report(written)
-    _publish(store, new, history, owner)
+    return staged
+
+
+def publish(store: Transactions, new: NewHistory, staged: Staged) -> None:
+    """Let a staged history be seen, in one small transaction.
+
+    Raises:
+        StoreError: another process has taken this import over.
+    """
+    agent = new.batches[-1].agent._replace(history=staged.history)
+    statements: list[tuple[str, dict[str, Any]]] = [
+        ("stage_publish", {**staged._asdict(), "agent": agent_properties(agent)})
+    ]
+    if new.failures:
+        failures = [failure_properties(failure) for failure in new.failures]
+        statements.append(("add_failures", {"history": staged.history, "failures": failures}))
+    if not store.run_in_one(statements)[0]:
+        raise _taken_over(new)
 
 
 def sweep(store: Transactions, history: str, sizes: Sizes) -> None:
@@ -112,27 +125,23 @@ def discard(store: Transactions, history: str, sizes: Sizes) -> None:
     sweep(store, history, sizes)
 
 
-def _begin(store: Transactions, new: NewHistory, key: str, owner: str) -> tuple[str, int]:
-    """The id of the staged history, and how many parts of it are written already."""
+def _begin(store: Transactions, new: NewHistory) -> tuple[Staged, int]:
+    """The staged history to write to, and how many parts of it are written already."""
+    owner, key = uuid4().hex, _key(new)
     found = store.run_in_one([("stage_find", {"key": key, "owner": owner, "lease_ms": _LEASE_MS})])[0]
     if found:
-        return found[0]["history"], found[0]["done"]
+        return Staged(found[0]["history"], owner), found[0]["done"]
     agent = new.batches[0].agent
-    staged = {"history": agent.history, "key": key, "owner": owner, "done": 0, "stagedFor": agent.agent_id}
-    store.run_in_one([("stage_begin", {"staged": staged, "lease_ms": _LEASE_MS})])
-    return agent.history, 0
+    node = {"history": agent.history, "key": key, "owner": owner, "done": 0, "stagedFor": agent.agent_id}
+    store.run_in_one([("stage_begin", {"staged": node, "lease_ms": _LEASE_MS})])
+    return Staged(agent.history, owner), 0
 
 
-def _publish(store: Transactions, new: NewHistory, history: str, owner: str) -> None:
-    agent = new.batches[-1].agent._replace(history=history)
-    statements: list[tuple[str, dict[str, Any]]] = [
-        ("stage_publish", {"history": history, "owner": owner, "agent": agent_properties(agent)}),
-    ]
-    if new.failures:
-        failures = [failure_properties(failure) for failure in new.failures]
-        statements.append(("add_failures", {"history": history, "failures": failures}))
-    if not store.run_in_one(statements)[0]:
-        raise StoreError(f"another process has taken over the import of agent {agent.agent_id!r}")
+def _taken_over(new: NewHistory) -> StoreError:
+    return StoreError(
+        f"another process has taken over the import of agent {new.batches[0].agent.agent_id!r}; look whether "
+        "it is there before you try again"
+    )
 
 
 def _key(new: NewHistory) -> str:
