@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format examples notebook clean
+.PHONY: help demo test check lint format scale examples notebook clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,6 +26,9 @@ lint: $(VENV)/.installed-tests ## Lint and check types
 format: $(VENV)/.installed-tests ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+scale: $(VENV)/.installed-tests ## Bring 100,000 nodes through a Neo4j with a heap of 1 GB
+	$(BIN)/python -m benchmarks.scale
 
 examples: $(VENV)/.installed ## Write the example histories anew
 	$(BIN)/python examples/make_examples.py

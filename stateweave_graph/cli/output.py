@@ -76,17 +76,19 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
         rows: a value for each column.
         fold: columns that are broken over lines where they don't fit; the others are cut.
     """
+    texts = [[visible(str(value)) for value in row] for row in rows]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
+    for place, column in enumerate(columns):
         whole = column in fold
+        longest = max(len(text) for text in (column, *(row[place] for row in texts)))
         table.add_column(
             column,
             overflow="fold" if whole else "ellipsis",
             no_wrap=not whole,
-            min_width=_LEAST_WIDTH if whole else None,
+            min_width=min(_LEAST_WIDTH, longest) if whole else None,
         )
-    for row in rows:
-        table.add_row(*(Text(visible(str(value))) for value in row))
+    for row in texts:
+        table.add_row(*map(Text, row))
     terminal = console()
     printed = io.StringIO()
     printer = Console(file=printed, width=terminal.width, force_terminal=terminal.is_terminal)

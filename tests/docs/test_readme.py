@@ -56,7 +56,7 @@ def test_commands_print_what_is_shown(tmp_path):
 
 def test_every_block_is_of_a_kind_that_is_run():
     kinds = {language for language, _ in blocks("README.md")}
-    assert kinds == {"python", "output", "console", ""}
+    assert kinds == {"python", "output", "console", "cypher", ""}  # Cypher: tests/neo4j/test_cypher.py
     plain = [code.strip() for language, code in blocks("README.md") if not language]
     assert plain == ["make demo", "make test"]  # CI and the demo's own test run these
 
