@@ -8,6 +8,9 @@ from stateweave_graph.jsontext import dumps
 from stateweave_graph.model import CausalNode, NodeKind
 
 _LABEL_LENGTH = 40
+_JOINERS = "\u200c\u200d"
+"""Invisible, and needed to write Persian and families of emoji."""
+
 _COLOURS = {
     NodeKind.SYSTEM: "#dddddd",
     NodeKind.GOAL: "#ffd166",
@@ -52,12 +55,16 @@ def _name(node: CausalNode) -> str:
 
 def _label(node: CausalNode) -> str:
     text = node.payload if isinstance(node.payload, str) else dumps(node.payload)
-    line = " ".join(text.split())
+    line = " ".join(text[: _LABEL_LENGTH * 8].split())
     if len(line) > _LABEL_LENGTH:
         line = line[: _LABEL_LENGTH - 1] + "…"
-    return "".join(character if _harmless(character) else f"#{ord(character)};" for character in line)
+    return "".join(map(_written, line))
 
 
-def _harmless(character: str) -> bool:
-    """Whether Mermaid and a browser take a character for itself."""
-    return character.isalnum() or character in " .,:!?+-/=_…"
+def _written(character: str) -> str:
+    """A character so that Mermaid and a browser show it and take it for nothing else."""
+    if character.isalnum() or character in " .,:!?+-/=_…":
+        return character
+    if not character.isprintable() and character not in _JOINERS:
+        return "\ufffd"
+    return f"#{ord(character)};"

@@ -5,14 +5,14 @@ MATCH (s:AgentState {agentId: $agent_id})
 WITH properties(s) AS agent
 CALL (agent) {
     OPTIONAL MATCH (c:Commit {history: agent.history, revision: agent.revision})
-    USING INDEX c:Commit(history, revision)
+    USING INDEX SEEK c:Commit(history, revision)
     RETURN c
 }
 CALL (agent) {
     OPTIONAL MATCH (n:CausalNode {history: agent.history, sequence: agent.nodeCount})
-    USING INDEX n:CausalNode(history, sequence)
+    USING INDEX SEEK n:CausalNode(history, sequence)
     OPTIONAL MATCH (m:CausalNode {history: agent.history, id: n.id})
-    USING INDEX m:CausalNode(history, id)
+    USING INDEX SEEK m:CausalNode(history, id)
     RETURN m
 }
 RETURN agent,

@@ -1,6 +1,6 @@
 // Commits, newest first, of revisions below one. Parameters: history, before, limit.
 MATCH (c:Commit)
-USING INDEX c:Commit(history, revision)
+USING INDEX SEEK c:Commit(history, revision)
 WHERE c.history = $history AND c.revision < $before
 WITH c ORDER BY c.revision DESC LIMIT $limit
 OPTIONAL MATCH (c)-[f:FRONTIER]->(n:CausalNode)

@@ -1,5 +1,5 @@
 // One node with its parents. Parameters: history, id.
 MATCH (n:CausalNode {history: $history, id: $id})
-USING INDEX n:CausalNode(history, id)
+USING INDEX SEEK n:CausalNode(history, id)
 RETURN properties(n) AS node,
     [(n)-[e:PARENT]->(m:CausalNode) | [m.sequence, e.resourceKey IS NOT NULL]] AS parents

@@ -1,6 +1,6 @@
 // Nodes of a span of sequences with their parents. Parameters: history, first, last.
 MATCH (n:CausalNode)
-USING INDEX n:CausalNode(history, sequence)
+USING INDEX SEEK n:CausalNode(history, sequence)
 WHERE n.history = $history AND n.sequence >= $first AND n.sequence <= $last
 WITH n ORDER BY n.sequence
 RETURN properties(n) AS node,

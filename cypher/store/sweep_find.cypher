@@ -2,12 +2,12 @@
 // long. Parameters: abandoned_ms.
 CALL () {
     MATCH (s:DeletedHistory)
-    USING INDEX s:DeletedHistory(leaseUntil)
+    USING INDEX SEEK s:DeletedHistory(leaseUntil)
     WHERE s.leaseUntil < timestamp()
     RETURN s.history AS history
     UNION ALL
     MATCH (s:StagedHistory)
-    USING INDEX s:StagedHistory(leaseUntil)
+    USING INDEX SEEK s:StagedHistory(leaseUntil)
     WHERE s.leaseUntil < timestamp() - $abandoned_ms
     RETURN s.history AS history
 }

@@ -1,7 +1,7 @@
 // Delete the newest nodes of a history, children before parents, so that each takes few edges along.
 // Parameters: history, limit.
 MATCH (n:CausalNode)
-USING INDEX n:CausalNode(history, sequence)
+USING INDEX SEEK n:CausalNode(history, sequence)
 WHERE n.history = $history AND n.sequence >= 1
 WITH n ORDER BY n.sequence DESC LIMIT $limit
 DETACH DELETE n

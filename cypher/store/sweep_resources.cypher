@@ -1,6 +1,6 @@
 // Delete some of what else is below a history. Parameters: history, limit.
 MATCH (x:ResourceKey)
-USING INDEX x:ResourceKey(history)
+USING INDEX SEEK x:ResourceKey(history)
 WHERE x.history = $history
 WITH x LIMIT $limit
 DETACH DELETE x

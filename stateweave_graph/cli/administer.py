@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import Annotated
 
@@ -20,17 +21,14 @@ def delete(
 
     Example: stateweave-graph delete support-bot
     """
-    from stateweave_graph.cli.output import print_json, say, visible
+    from stateweave_graph.cli.output import counted, hint, print_json, say, visible
 
     with opened(db) as repository:
         head = repository.head(agent)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise typer.BadParameter("nobody can be asked here; say it with --yes", param_hint="delete")
-            typer.confirm(
-                f"Delete {visible(agent)} with {head.revision} revisions and {head.node_count} nodes?",
-                abort=True,
-            )
+        whole = f"{counted(head.revision, 'revision')} and {counted(head.node_count, 'node')}"
+        if not yes and not _agreed(f"Delete {visible(agent)} with {whole}?", agent, db):
+            hint("nothing was deleted")
+            return
         repository.delete(agent)
     if as_json:
         print_json({"deleted": agent, "history": head.history})
@@ -44,25 +42,43 @@ def schema(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show the version of a store's schema; print the schema, or make it.
+    """Show the version of a store's schema.
+
+    The version of this package is shown beside it. The schema can be printed, too, or made.
 
     Example: stateweave-graph schema --apply
     """
+    from stateweave_graph.cli.files import print_out
     from stateweave_graph.cli.output import print_json, say, visible
+    from stateweave_graph.version import __version__
 
+    if show and apply:
+        raise typer.BadParameter("give one of --print and --apply", param_hint="schema")
     with opened(db, make=show or apply) as repository:
         store = repository.store
         if show:
-            typer.echo(store.schema_text())
+            text = store.schema_text()
+            if as_json:
+                print_json({"package": __version__, "text": text})
+            else:
+                print_out(f"{text.rstrip()}\n")
             return
         if apply:
             store.apply_schema()
         version = store.schema_version()
-        if as_json:
-            print_json({"store": store.name, "schema": version})
-        else:
-            say(
-                f"{visible(store.name)}: schema {version}"
-                if version
-                else f"{visible(store.name)}: no schema yet"
-            )
+    if as_json:
+        print_json({"store": store.name, "schema": version, "package": __version__})
+    else:
+        found = f"schema {version}" if version else "no schema yet"
+        say(f"{visible(store.name)}: {found}; stateweave_graph {__version__}")
+
+
+def _agreed(question: str, agent: str, db: str | None) -> bool:
+    """Whether the person at the terminal says yes."""
+    if not sys.stdin.isatty():
+        store = [] if db is None else ["--db", db]
+        command = shlex.join(["stateweave-graph", "delete", agent, "--yes", *store])
+        raise typer.BadParameter(f"nobody can be asked here; type: {command}", param_hint="delete")
+    sys.stderr.write(f"{question} [y/N]: ")  # no part of what the command prints
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-import sys
 from typing import Annotated
 
 import typer
@@ -23,19 +23,21 @@ def cypher(
             "--param", "-p", metavar="NAME=VALUE", help="A parameter; its value is JSON, else a text."
         ),
     ] = None,
-    max_rows: Annotated[int, typer.Option(help="The most rows.", min=1)] = 10_000,
-    timeout: Annotated[float, typer.Option(help="The most seconds.")] = 30.0,
+    max_rows: Annotated[int, typer.Option(metavar="N", help="The most rows.", min=1)] = 10_000,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="The most seconds.")] = 30.0,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a question in Cypher; only reading is allowed.
+    """Ask a question in Cypher.
+
+    Only reading is allowed.
 
     Example: stateweave-graph cypher "MATCH (s:AgentState) RETURN s.agentId AS agent, s.revision AS revision"
     """
     from stateweave_graph.cli.output import line, print_json, print_table
 
-    asked = files.read(text).decode() if text == files.STANDARD else text
+    asked = _standard_input() if text == files.STANDARD else text
     with opened(db) as repository:
         found = repository.cypher(
             asked, parameters=dict(map(_parameter, parameters or [])), max_rows=max_rows, timeout=timeout
@@ -43,12 +45,23 @@ def cypher(
     if as_json:
         print_json(found.rows)
     elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        printed = io.StringIO()
+        writer = csv.writer(printed, lineterminator="\n")
         writer.writerow(found.columns)
         writer.writerows([_cell(value) for value in row.values()] for row in found)
+        files.print_out(printed.getvalue())
     else:
         rows = [[line("" if value is None else value) for value in row.values()] for row in found]
         print_table(found.columns, rows, fold=found.columns)
+
+
+def _standard_input() -> str:
+    from stateweave_graph.jsontext import JsonTextError, decode
+
+    try:
+        return decode(files.read(files.STANDARD))
+    except JsonTextError as error:
+        raise typer.BadParameter(f"standard input is {error}", param_hint="TEXT") from None
 
 
 def _parameter(text: str) -> tuple[str, object]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stateweave_graph.cli import files
 from stateweave_graph.cli.exits import WRONG_DATA
 from stateweave_graph.cli.options import AgentId, Database, Json, opened
+
+if TYPE_CHECKING:
+    from stateweave_graph.repository.repository import Repository
+    from stateweave_graph.results import Imported
 
 Files = Annotated[
     list[str],
@@ -25,15 +29,18 @@ def import_files(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="The agent to import into, with one file; else each file's name without its ending."
+            metavar="AGENT",
+            help="The agent to import into, with one file; else each file's name without its ending.",
         ),
     ] = None,
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Import snapshots and session logs, told apart by their content.
+    """Import snapshots and session logs.
 
-    Onto an agent that is there already, what is new is added. Each file is imported whole or not at all.
+    The two are told apart by their content. Onto an agent that is there already, what is new is added.
+    Each file is imported whole or not at all; at the first one that is refused, the command ends, and
+    those before it stay.
 
     Example: stateweave-graph import support-bot.jsonl
     """
@@ -41,37 +48,53 @@ def import_files(
 
     if agent is not None and len(names) > 1:
         raise typer.BadParameter("names one agent, so give one file with it", param_hint="--agent")
-    targets = [(name, agent or files.agent_id_of(name)) for name in names]
+    targets = [(name, files.agent_id_of(name) if agent is None else agent) for name in names]
     if any(target is None for _, target in targets):
         raise typer.BadParameter("say which agent standard input is", param_hint="--agent")
     done = []
     with opened(db, make=True) as repository:
-        for name, target in targets:
-            imported = import_one(repository, name, str(target))
-            done.append({"file": name, **imported.model_dump()})
-            if not as_json:
-                say(f"{visible(imported.agent_id)}: {added(imported)}; now at revision {imported.revision}")
-    if as_json:
-        print_json(done)
+        try:
+            for name, target in targets:
+                imported = import_one(repository, name, str(target))
+                done.append({"file": name, **imported.model_dump()})
+                if not as_json:
+                    at = f"now at revision {imported.revision}"
+                    say(f"{visible(imported.agent_id)}: {added(imported)}; {at}")
+        finally:
+            if as_json:
+                print_json(done)
 
 
 def export(
     agent: AgentId,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - for standard output.")
-    ] = (files.STANDARD),
-    revision: Annotated[int | None, typer.Option(help="A revision; the newest if not given.", min=1)] = None,
+    ] = files.STANDARD,
+    revision: Annotated[
+        int | None, typer.Option(metavar="N", help="A revision; the newest if not given.", min=1)
+    ] = None,
     db: Database = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="With -o, print what was written; errors as JSON. A snapshot is JSON."),
+    ] = False,
 ) -> None:
-    """Give a history out as a snapshot, which every StateWeave SDK accepts.
+    """Give a history out as a snapshot.
+
+    Every StateWeave SDK accepts it. A file is written whole or not at all.
 
     Example: stateweave-graph export support-bot -o support-bot.json
     """
+    from stateweave_graph.cli.output import print_json
     from stateweave_graph.cli.progress import Working
 
     with opened(db) as repository, Working(f"export {agent}"):
-        text = repository.load(agent, revision=revision).state.to_json()
-    files.write(output, f"{text}\n".encode())
+        stored = repository.load(agent, revision=revision)
+        data = f"{stored.state.to_json()}\n".encode()
+    files.write(output, data)
+    if as_json and output != files.STANDARD:
+        counts = {"revision": stored.revision, "nodes": len(stored.state.nodes), "bytes": len(data)}
+        print_json({"file": output, "agent_id": stored.agent_id, **counts})
 
 
 def copy(
@@ -82,12 +105,12 @@ def copy(
     target: Annotated[str, typer.Option("--to", metavar="URI", help="The store to copy to.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Copy whole histories with all their revisions from one store to another.
+    """Copy whole histories from one store to another.
 
-    What is there already is not written again, so a copy that was interrupted is taken up by saying it
-    again. Each agent is read back and compared. User, password and database of a server come from
-    NEO4J_FROM_USERNAME, NEO4J_FROM_PASSWORD, NEO4J_FROM_DATABASE and NEO4J_TO_…, else from NEO4J_USERNAME
-    and so on.
+    All their revisions and failed runs come along. What is there already is not written again, so a copy
+    that was interrupted is taken up by saying it again. Each agent is read back and compared. User,
+    password and database of a server come from NEO4J_FROM_USERNAME, NEO4J_FROM_PASSWORD,
+    NEO4J_FROM_DATABASE and NEO4J_TO_…, else from NEO4J_USERNAME and so on.
 
     Example: stateweave-graph copy --from stateweave.db --to neo4j://localhost:7687 support-bot
     """
@@ -99,63 +122,60 @@ def copy(
         raise typer.BadParameter("say both --from and --to", param_hint="copy")
     done = []
     with opened(source, side="FROM") as one, opened(target, make=True, side="TO") as other:
-        for agent in agents or _all_agents(one):
-            total = one.head(agent).node_count
-            with Working(f"copy {agent}") as working:
-                copied = copy_agent(one.store, other.store, agent, partial(_report, working.report, total))
-            done.append(copied.model_dump())
-            if not as_json:
-                what = f"{added(copied)}; at revision {copied.revision}, read back and compared"
-                say(f"{visible(agent)}: {what}")
-    if as_json:
-        print_json(done)
+        try:
+            for agent in agents or _all_agents(one):
+                total = one.head(agent).node_count
+                with Working(f"copy {agent}") as working:
+                    report = partial(_report, working.report, total)
+                    copied = copy_agent(one.store, other.store, agent, report)
+                done.append(copied.model_dump())
+                if not as_json:
+                    what = f"{added(copied)}; at revision {copied.revision}, read back and compared"
+                    say(f"{visible(agent)}: {what}")
+        finally:
+            if as_json:
+                print_json(done)
 
 
 def validate(
     names: Files,
-    max_bytes: Annotated[int | None, typer.Option(help="The most bytes.", min=1)] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="The most nodes.", min=0)] = None,
-    max_depth: Annotated[int | None, typer.Option(help="The deepest nesting.", min=1, max=512)] = None,
+    max_bytes: Annotated[int | None, typer.Option(metavar="N", help="The most bytes.", min=1)] = None,
+    max_nodes: Annotated[int | None, typer.Option(metavar="N", help="The most nodes.", min=0)] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(metavar="N", help="The deepest nesting.", min=1, max=512)
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Judge files by the rules of the format, and print a table of violations.
+    """Judge files by the rules of the format.
+
+    A table shows each rule that is broken, with its place and the value there. Snapshots and session
+    logs are told apart by their content.
 
     Example: stateweave-graph validate support-bot.json
     """
-    from stateweave_graph.cli.output import line, print_json, print_table, say, visible
+    from stateweave_graph.cli.output import counted, line, print_json, print_table, say, visible
+    from stateweave_graph.cli.progress import Working
 
     limits = {"max_bytes": max_bytes, "max_nodes": max_nodes, "max_depth": max_depth}
     given = {name: value for name, value in limits.items() if value is not None}
-    judged = {name: _violations(name, given) for name in names}
+    judged = []
+    for name in names:
+        with Working(f"validate {name}"):
+            found = _violations(name, given)
+        judged.append({"file": name, "valid": not found, "violations": found})
+        if as_json:
+            continue
+        say(f"{visible(name)}: {counted(len(found), 'violation') if found else 'valid'}")
+        if found:
+            rows = [(item["rule"], item["path"], line(item["value"], 30), item["message"]) for item in found]
+            print_table(["rule", "path", "value", "message"], rows, fold=["path", "value", "message"])
     if as_json:
-        print_json(
-            [{"file": name, "valid": not found, "violations": found} for name, found in judged.items()]
-        )
-    else:
-        for name, found in judged.items():
-            count = len(found)
-            say(f"{visible(name)}: " + ("valid" if not found else f"{count} violation{'s' * (count > 1)}"))
-            if found:
-                rows = [
-                    (item["rule"], item["path"], line(item["value"], 30), item["message"]) for item in found
-                ]
-                print_table(["rule", "path", "value", "message"], rows, fold=["path", "value", "message"])
-    if any(judged.values()):
+        print_json(judged)
+    if not all(verdict["valid"] for verdict in judged):
         raise typer.Exit(WRONG_DATA)
 
 
-def _report(report: Callable[[int, int], None], total: int, done: int) -> None:
-    report(done, total)
-
-
-def _all_agents(repository: Any) -> Iterator[str]:
-    after = None
-    while page := repository.agents(after=after):
-        yield from (agent.agent_id for agent in page)
-        after = page[-1].agent_id
-
-
-def import_one(repository: Any, name: str, target: str) -> Any:
+def import_one(repository: Repository, name: str, target: str) -> Imported:
     """Import one file, whichever of the two kinds it is."""
     from stateweave_graph.cli.progress import Working
     from stateweave_graph.model import AgentState
@@ -170,14 +190,12 @@ def import_one(repository: Any, name: str, target: str) -> Any:
         return repository.import_state(target, state, progress=working.report)
 
 
-def added(imported: Any) -> str:
+def added(imported: Imported) -> str:
     """What an import added, in words."""
-    counts = {
-        "commit": imported.commits,
-        "node": imported.nodes,
-        "failed run": imported.failures,
-    }
-    said = [f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
+    from stateweave_graph.cli.output import counted
+
+    counts = {"commit": imported.commits, "node": imported.nodes, "failed run": imported.failures}
+    said = [counted(count, name) for name, count in counts.items() if count]
     return f"{', '.join(said)} added" if said else "nothing new"
 
 
@@ -193,12 +211,24 @@ def _violations(name: str, limits: dict[str, int]) -> list[dict[str, Any]]:
     try:
         read_session_log(data, **limits)
     except SessionLogError as error:
+        where = f"line {error.line}" if error.line else "the file"
         if error.violations:
             return [
-                {**violation._asdict(), "path": f"line {error.line}, {violation.path}"}
+                {**violation._asdict(), "path": f"{where}, {violation.path}"}
                 for violation in error.violations
             ]
-        return [{"rule": error.rule, "path": f"line {error.line}", "message": error.reason, "value": ""}]
+        return [{"rule": error.rule, "path": where, "message": error.reason, "value": ""}]
     except LimitExceededError as error:
         return [violation._asdict() for violation in error.violations]
     return []
+
+
+def _report(report: Callable[[int, int], None], total: int, done: int) -> None:
+    report(done, total)
+
+
+def _all_agents(repository: Repository) -> Iterator[str]:
+    after = None
+    while page := repository.agents(after=after):
+        yield from (agent.agent_id for agent in page)
+        after = page[-1].agent_id

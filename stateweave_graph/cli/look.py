@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,9 +12,9 @@ from stateweave_graph.cli.options import AgentId, Database, Json, opened
 
 if TYPE_CHECKING:
     from stateweave_graph.model import CausalNode
-    from stateweave_graph.repository.repository import Repository
+    from stateweave_graph.results import FailedRun, LogEntry, Memory
 
-Limit = Annotated[int, typer.Option(help="The most to show.", min=1)]
+Limit = Annotated[int, typer.Option(metavar="N", help="The most to show.", min=1)]
 
 
 def agents(
@@ -22,11 +23,13 @@ def agents(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """List agents, in the byte order of their ids.
+    """List agents.
+
+    They come in the byte order of their ids.
 
     Example: stateweave-graph agents --limit 20
     """
-    from stateweave_graph.cli.output import print_json, print_table, when
+    from stateweave_graph.cli.output import hint, print_json, print_table, visible, when
 
     with opened(db) as repository:
         found = repository.agents(after=after, limit=limit)
@@ -35,29 +38,38 @@ def agents(
         return
     rows = [(agent.agent_id, agent.revision, agent.node_count, when(agent.updated_at)) for agent in found]
     print_table(["agent", "revision", "nodes", "updated"], rows, fold=["agent", "updated"])
+    if len(found) == limit:
+        hint(f"there may be more: --after {visible(shlex.quote(found[-1].agent_id))}")
 
 
 def log(
     agent: AgentId,
-    before: Annotated[int | None, typer.Option(help="Only revisions below this one.", min=1)] = None,
+    before: Annotated[
+        int | None, typer.Option(metavar="N", help="Only revisions below this one.", min=1)
+    ] = None,
     limit: Limit = 100,
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show an agent's commits, newest first, with the failed runs where they happened.
+    """Show an agent's commits, newest first.
+
+    Failed runs stand where they happened.
 
     Example: stateweave-graph log support-bot
     """
-    from stateweave_graph.cli.output import print_json
+    from stateweave_graph.cli.output import hint, print_json
     from stateweave_graph.results import LogEntry
 
     with opened(db) as repository:
         entries = repository.log(agent, before=before, limit=limit)
+    commits = [entry.revision for entry in entries if isinstance(entry, LogEntry)]
     if as_json:
         kinds = [("commit" if isinstance(entry, LogEntry) else "failed_run", entry) for entry in entries]
         print_json([{"type": kind, **entry.model_dump()} for kind, entry in kinds])
-    else:
-        print_log(entries)
+        return
+    print_log(entries)
+    if len(commits) == limit and commits[-1] > 1:
+        hint(f"there are older ones: --before {commits[-1]}")
 
 
 def show(
@@ -68,7 +80,9 @@ def show(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show where an agent stands, or one of its nodes with its payload.
+    """Show where an agent stands, or one of its nodes.
+
+    Of an agent: its revision, counts and frontier. Of a node: all its fields, with the whole payload.
 
     Example: stateweave-graph show support-bot
     """
@@ -96,9 +110,11 @@ def lineage(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show all nodes that a node rests on, directly or not.
+    """Show all nodes that a node rests on.
 
-    Example: stateweave-graph lineage support-bot cw_0313f0c61dcec62a0d6d5c72
+    Those that it rests on indirectly are shown, too; not the node itself.
+
+    Example: stateweave-graph lineage support-bot cw_22a6356e22348f33774e5089
     """
     from stateweave_graph.cli.output import print_json
 
@@ -118,34 +134,34 @@ def memory(
 ) -> None:
     """Show what an agent remembers.
 
+    Of each memory the newest version is shown, by type and key.
+
     Example: stateweave-graph memory support-bot --type preference
     """
     from stateweave_graph.cli.output import print_json
 
     with opened(db) as repository:
-        if as_json:
-            print_json(
-                [
-                    {**found.model_dump(exclude={"node"}), "node": found.node.to_dict()}
-                    for found in repository.memory(agent, type=type)
-                ]
-            )
-        else:
-            print_memory(repository, agent, type)
+        memories = repository.memory(agent, type=type)
+    if as_json:
+        print_json(
+            [{**found.model_dump(exclude={"node"}), "node": found.node.to_dict()} for found in memories]
+        )
+    else:
+        print_memory(memories)
 
 
-def print_log(entries: list[Any]) -> None:
+def print_log(entries: list[LogEntry | FailedRun]) -> None:
     """Commits and failed runs as a table."""
     from stateweave_graph.cli.output import line, print_table, when
-    from stateweave_graph.results import FailedRun
+    from stateweave_graph.results import LogEntry
 
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for entry in entries:
-        if isinstance(entry, FailedRun):
-            rows.append(("failed", when(entry.at), "", line(f"{entry.input}: {entry.error}")))
-        else:
+        if isinstance(entry, LogEntry):
             said = (entry.metadata or {}).get("input") or entry.metadata or entry.commit_id
             rows.append((str(entry.revision), when(entry.committed_at), f"+{entry.node_count}", line(said)))
+        else:
+            rows.append(("failed", when(entry.at), "", line(f"{entry.input}: {entry.error}")))
     print_table(["revision", "when", "nodes", "what"], rows, fold=["when", "what"])
 
 
@@ -157,12 +173,9 @@ def print_nodes(nodes: list[CausalNode]) -> None:
     print_table(["sequence", "kind", "node", "payload"], rows, fold=["node", "payload"])
 
 
-def print_memory(repository: Repository, agent: str, type: str | None = None) -> None:
+def print_memory(memories: list[Memory]) -> None:
     """What an agent remembers as a table."""
     from stateweave_graph.cli.output import line, print_table
 
-    rows = [
-        (found.type, found.key, found.versions, line(found.content))
-        for found in repository.memory(agent, type=type)
-    ]
+    rows = [(found.type, found.key, found.versions, line(found.content)) for found in memories]
     print_table(["type", "key", "versions", "content"], rows, fold=["key", "content"])

@@ -22,18 +22,20 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from stateweave_graph.cli.output import report, report_json
-
     as_json = "--json" in arguments  # looked for here, since the command line may be what is wrong
     try:
         from stateweave_graph.cli.app import NAME, app
 
         return app(arguments, prog_name=NAME, standalone_mode=False) or DONE
     except StateWeaveGraphError as error:
+        from stateweave_graph.cli.output import report
+
         report(error, as_json=as_json)
         return exit_code(error)
     except _UsageError as error:
         if as_json:
+            from stateweave_graph.cli.output import report_json
+
             report_json("UsageError", error.format_message())
         else:
             error.show()

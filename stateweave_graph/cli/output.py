@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +19,13 @@ from stateweave_graph.errors import StateWeaveGraphError
 from stateweave_graph.jsontext import dumps, escape_surrogates
 
 _LEAST_WIDTH = 10
-"""What a column that is broken over lines keeps on a narrow terminal."""
+"""What a column that is broken over lines keeps on a narrow terminal, where there is room."""
+
+_ONE_PIECE = 30
+"""The longest text that is kept in one piece where there is room: an id is 27 characters long."""
+
+_GAP = 2
+"""Spaces between columns."""
 
 _JOINERS = "\u200c\u200d"
 """Invisible, harmless, and needed to write Persian and families of emoji."""
@@ -77,21 +84,25 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
         fold: columns that are broken over lines where they don't fit; the others are cut.
     """
     texts = [[visible(str(value)) for value in row] for row in rows]
+    terminal = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
+    longest = {
+        column: max(map(cell_len, cells)) for column, *cells in zip(columns, columns, *texts, strict=True)
+    }
+    widths = {**longest, **_fold_widths(longest, fold, terminal.width)}
+    for column in columns:
         whole = column in fold
-        longest = max(len(text) for text in (column, *(row[place] for row in texts)))
         table.add_column(
             column,
             overflow="fold" if whole else "ellipsis",
             no_wrap=not whole,
-            min_width=min(_LEAST_WIDTH, longest) if whole else None,
+            width=widths[column],
         )
     for row in texts:
         table.add_row(*map(Text, row))
-    terminal = console()
     printed = io.StringIO()
-    printer = Console(file=printed, width=terminal.width, force_terminal=terminal.is_terminal)
+    # Rich counts a gap around the outer columns that it does not print.
+    printer = Console(file=printed, width=terminal.width + _GAP, force_terminal=terminal.is_terminal)
     printer.print(table)
     print_out("".join(f"{row_text.rstrip()}\n" for row_text in printed.getvalue().splitlines()))
 
@@ -124,6 +135,31 @@ def report_json(type_name: str, message: str, details: dict[str, Any] | None = N
     """An error on standard error as JSON."""
     error = {"type": type_name, "message": message, **(details or {})}
     sys.stderr.write(f"{json.dumps({'error': error}, default=str)}\n")
+
+
+def _fold_widths(longest: dict[str, int], fold: Sequence[str], room: int) -> dict[str, int]:
+    """The widths of the columns that are broken over lines; ids and times stay in one piece if they can.
+
+    Args:
+        longest: the width of the longest text of each column.
+        fold: those columns; the last of them has what people read.
+        room: the width of the terminal.
+    """
+    room -= sum(width for column, width in longest.items() if column not in fold) + _GAP * (len(longest) - 1)
+    share = max(1, min(_LEAST_WIDTH, room // max(1, len(fold))))
+    widths = {column: min(longest[column], share) for column in fold}
+    spare = max(0, room - sum(widths.values()))
+    for column in fold[:-1]:
+        missing = longest[column] - widths[column]
+        if longest[column] <= _ONE_PIECE and missing <= spare:
+            widths[column] += missing
+            spare -= missing
+    hungry = sorted(fold, key=lambda column: longest[column] - widths[column])
+    for place, column in enumerate(hungry):
+        more = min(longest[column] - widths[column], spare // (len(hungry) - place))
+        widths[column] += more
+        spare -= more
+    return widths
 
 
 def _harmless(character: str) -> bool:

@@ -26,7 +26,9 @@ class Working:
             transient=True,
         )
         self._task = self._progress.add_task(visible(what), total=None)
-        self._timer = threading.Timer(_PATIENCE, self._progress.start)
+        self._guard = threading.Lock()
+        self._over = False
+        self._timer = threading.Timer(_PATIENCE, self._appear)
         self._timer.daemon = True
 
     def report(self, done: int, total: int) -> None:
@@ -45,5 +47,12 @@ class Working:
         trace: TracebackType | None,
     ) -> None:
         self._timer.cancel()
-        if self._progress.live.is_started:
-            self._progress.stop()
+        with self._guard:
+            self._over = True
+            if self._progress.live.is_started:
+                self._progress.stop()
+
+    def _appear(self) -> None:
+        with self._guard:  # the work may be over between the timer's end and here
+            if not self._over:
+                self._progress.start()

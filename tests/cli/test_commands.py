@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import sqlite3
+import subprocess
+from contextlib import closing
 
 import pytest
 
-from stateweave_graph import AgentState, open_repository
+from stateweave_graph import AgentState, __version__, open_repository
+from stateweave_graph.shipped import example_files
 from tests.support import vectors
-from tests.support.command import run
+from tests.support.command import ROOT, run
 from tests.support.states import append, story
 
 
@@ -52,9 +57,13 @@ def test_a_bad_file_among_good_ones_imports_what_stands_before_it(folder):
     (folder / "bad.json").write_text("{}")
     done = run("import", "snap.json", "bad.json", "log.jsonl", cwd=folder)
     assert done.code == 1
+    assert done.out == "snap: 1 commit, 19 nodes added; now at revision 1\n"
     assert "breaks" in done.err
+    again = run("import", "log.jsonl", "bad.json", "snap.json", "--json", cwd=folder)
+    assert [item["file"] for item in again.json()] == ["log.jsonl"], "what was done is said"
+    assert json.loads(again.err)["error"]["type"] == "InvalidStateError"
     agents = run("agents", "--json", cwd=folder).json()
-    assert [agent["agent_id"] for agent in agents] == ["snap", "story"]
+    assert [agent["agent_id"] for agent in agents] == ["log", "snap", "story"]
 
 
 def test_export_gives_the_snapshot_back(folder):
@@ -64,7 +73,29 @@ def test_export_gives_the_snapshot_back(folder):
     assert run("export", "story", "-o", "out.json", cwd=folder) == (0, "", "")
     assert AgentState.from_json((folder / "out.json").read_bytes()) == story(3)
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
-    assert run("export", "story", "--output", "no/such/out.json", cwd=folder).code == 2
+    said = run("export", "story", "-o", "out.json", "--revision", "1", "--json", cwd=folder).json()
+    size = len(story(1).to_json().encode()) + 1
+    assert said == {"file": "out.json", "agent_id": "story", "revision": 1, "nodes": 7, "bytes": size}
+    assert run("export", "story", "--json", cwd=folder).out == story(3).to_json() + "\n"
+
+
+def test_export_replaces_a_file_whole_or_not_at_all(folder):
+    (folder / "real.json").write_text("before")
+    (folder / "real.json").chmod(0o640)
+    (folder / "link.json").symlink_to("real.json")
+    assert run("export", "story", "-o", "link.json", cwd=folder).code == 0
+    assert (folder / "link.json").is_symlink()
+    assert (folder / "real.json").read_text() == story(3).to_json() + "\n"
+    assert (folder / "real.json").stat().st_mode & 0o777 == 0o640
+    before = sorted(path.name for path in folder.iterdir())
+    for target in ("no/such/out.json", ".", "real.json/x"):
+        refused = run("export", "story", "-o", target, cwd=folder)
+        assert refused.code == 2
+        assert "can't be written" in refused.err
+    assert run("export", "nobody", "-o", "real.json", cwd=folder).code == 3
+    assert (folder / "real.json").read_text() == story(3).to_json() + "\n"
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert run("export", "story", "-o", "/dev/null", cwd=folder).code == 0
 
 
 def test_export_of_a_lone_surrogate(folder):
@@ -119,6 +150,7 @@ def test_agents(folder):
     assert [(agent["agent_id"], agent["revision"], agent["node_count"]) for agent in page] == [
         ("snap", 1, 19)
     ]
+    assert run("agents", "--limit", "2", cwd=folder).err == "there may be more: --after snap\n"
     lines = run("agents", cwd=folder).out.splitlines()
     assert lines[0].split() == ["agent", "revision", "nodes", "updated"]
     assert [line.split()[:3] for line in lines[1:]] == [
@@ -140,6 +172,8 @@ def test_log(folder):
         ("commit", 1),
     ]
     assert len(run("log", "story", "--before", "2", "--json", cwd=folder).json()) == 1
+    assert run("log", "story", "--limit", "1", cwd=folder).err == "there are older ones: --before 2\n"
+    assert run("log", "story", "--limit", "2", cwd=folder).err == ""
 
 
 def test_show(folder):
@@ -173,27 +207,58 @@ def test_memory(folder):
     assert run("memory", "story", cwd=folder).out.splitlines()[1].split() == ["memory", "count", "3", "2"]
 
 
-def test_delete_asks(folder):
-    refused = run("delete", "story", cwd=folder)
-    assert refused.code == 2
-    assert "--yes" in refused.err
-    assert run("delete", "story", "--yes", cwd=folder).out == "story: deleted\n"
+def test_copy_between_two_files(folder):
+    run("import", "snap.json", cwd=folder)
+    done = run("copy", "--from", "stateweave.db", "--to", "two.db", "--json", cwd=folder)
+    assert [(item["agent_id"], item["commits"]) for item in done.json()] == [("snap", 1), ("story", 2)]
+    with open_repository(folder / "stateweave.db") as one, open_repository(folder / "two.db") as two:
+        for agent in ("snap", "story"):
+            assert two.log(agent) == one.log(agent)
+            assert two.load(agent).state == one.load(agent).state
+    again = run("copy", "--from", "stateweave.db", "--to", "two.db", "story", cwd=folder)
+    assert again.out == "story: nothing new; at revision 2, read back and compared\n"
+    partly = run("copy", "--from", "stateweave.db", "--to", "x.db", "snap", "nobody", "--json", cwd=folder)
+    assert (partly.code, [item["agent_id"] for item in partly.json()]) == (3, ["snap"])
+    assert run("copy", "--from", "stateweave.db", cwd=folder).code == 2
+
+
+def test_cypher_on_a_file_says_what_it_needs(folder):
+    refused = run("cypher", "MATCH (n) RETURN n.id AS id", "--json", cwd=folder)
+    assert (refused.code, refused.out) == (2, "")
+    assert json.loads(refused.err)["error"]["message"]
+    unreadable = run("cypher", "-", cwd=folder, stdin=b"\xff")
+    assert unreadable.code == 2
+    assert "not UTF-8" in unreadable.err
+
+
+def test_delete_without_a_terminal_says_what_to_type(folder):
+    refused = run("delete", "story", "--db", "stateweave.db", cwd=folder)
+    assert (refused.code, refused.out) == (2, "")
+    (command,) = re.findall(r"type: stateweave-graph (.*)$", refused.err, re.MULTILINE)
+    assert run("delete", "story", "--json", cwd=folder).code == 2
+    assert run("show", "story", cwd=folder).code == 0
+    assert run(*shlex.split(command), cwd=folder).out == "story: deleted\n"
     assert run("show", "story", cwd=folder).code == 3
     run("import", "snap.json", cwd=folder)
     assert run("delete", "snap", "-y", "--json", cwd=folder).json()["deleted"] == "snap"
 
 
 def test_schema(folder):
-    assert run("schema", cwd=folder).out == "./stateweave.db: schema 1\n"
-    assert run("schema", "--json", cwd=folder).json() == {"store": "./stateweave.db", "schema": 1}
+    assert run("schema", cwd=folder).out == f"./stateweave.db: schema 1; stateweave_graph {__version__}\n"
+    expected = {"store": "./stateweave.db", "schema": 1, "package": __version__}
+    assert run("schema", "--json", cwd=folder).json() == expected
     text = run("schema", "--print", "--db", "new.db", cwd=folder).out
     assert "CREATE TABLE nodes" in text
+    assert run("schema", "--print", "--json", cwd=folder).json()["text"].strip() == text.strip()
     assert not (folder / "new.db").exists()
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(text)
-    connection.close()
-    assert run("schema", "--apply", "--db", "new.db", cwd=folder).out == "new.db: schema 1\n"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(text)
+        (count,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'nodes'").fetchone()
+    assert count == 1
+    assert run("schema", "--db", "new.db", cwd=folder).code == 3
+    assert run("schema", "--apply", "--db", "new.db", cwd=folder).out.startswith("new.db: schema 1;")
     assert (folder / "new.db").exists()
+    assert run("schema", "--apply", "--print", "--db", "new.db", cwd=folder).code == 2
 
 
 def test_the_store_is_the_option_or_the_environment_or_the_default(folder):
@@ -212,41 +277,57 @@ def test_the_store_is_the_option_or_the_environment_or_the_default(folder):
 
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
-    assert done.code == 0, done.err
+    assert (done.code, done.err) == (0, "")
     for part in (
-        "imported coding-agent.json",
-        "imported support-bot.jsonl",
-        "committed a turn",
+        "imported coding-agent.json: 1 commit",
+        "imported support-bot.jsonl: 6 commits",
+        "committed a turn to support-bot: revision 7, 5 nodes",
+        "the same to the letter",
         "flowchart TD",
+        str(tmp_path / "stateweave-demo.db"),
     ):
         assert part in done.out
-    assert str(tmp_path / "stateweave-demo.db") in done.out
-    typed = re.findall(r"^  stateweave-graph (.*)$", done.out, re.MULTILINE)
-    assert len(typed) >= 3
+    typed = re.findall(r"^  (.* --db .*)$", done.out, re.MULTILINE)
+    assert len(typed) == 5
     for line in typed:
-        assert run(*line.split(), cwd=tmp_path).code == 0, line
-    again = run("demo", "--json", cwd=tmp_path)
-    assert again.code == 0
-    assert {item["agent_id"] for item in again.json()["imported"]} >= {"coding-agent", "support-bot"}
+        pasted = subprocess.run(
+            ["bash", "-c", line],
+            cwd=tmp_path,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert (pasted.returncode, pasted.stderr) == (0, b""), line
+    state = AgentState.from_json((tmp_path / "support-bot.json").read_bytes())
+    assert state.nodes[-2].payload == "It is on its way and should be with you on 3 December."
 
 
-def test_version_and_help(tmp_path):
-    assert re.fullmatch(r"\d+\.\d+\.\d+\n", run("--version", cwd=tmp_path).out)
-    listed = run("--help", cwd=tmp_path)
-    assert listed.code == 0
-    for command in (
-        "import",
-        "export",
-        "validate",
-        "agents",
-        "log",
-        "show",
-        "lineage",
-        "memory",
-        "delete",
-        "schema",
-    ):
-        assert f"  {command} " in listed.out
-        text = run(command, "--help", cwd=tmp_path).out
-        assert f"Example: stateweave-graph {command}" in " ".join(text.split()), command
-    assert list(tmp_path.iterdir()) == []
+def test_demo_again_adds_a_turn_and_deletes_nothing(tmp_path):
+    assert run("demo", "--keep", "my demo.db", cwd=tmp_path).code == 0
+    again = run("demo", "--keep", "my demo.db", "--json", cwd=tmp_path).json()
+    assert {item["agent_id"]: item["commits"] for item in again["imported"]} == {
+        path.stem: 0 for path in example_files()
+    }
+    assert again["revision"] == 8
+    with open_repository(tmp_path / "my demo.db") as repo:
+        assert repo.node("support-bot", again["answer"]).kind == "answer"
+        assert repo.head("support-bot").revision == 8
+
+
+def test_demo_leaves_the_agents_of_others_alone(tmp_path):
+    with open_repository(tmp_path / "mine.db") as repo:
+        repo.save("support-bot", story(2), expected_revision=0)
+    done = run("demo", "--db", "mine.db", cwd=tmp_path, environment={"STATEWEAVE_GRAPH_DB": "mine.db"})
+    assert done.code == 2
+    assert "--keep" in done.err
+    with open_repository(tmp_path / "mine.db") as repo:
+        assert repo.load("support-bot").state == story(2)
+    assert run("demo", cwd=tmp_path, environment={"STATEWEAVE_GRAPH_DB": "mine.db"}).code == 0
+    with open_repository(tmp_path / "mine.db") as repo:
+        assert repo.load("support-bot").revision == 1
+
+
+def test_version(tmp_path):
+    assert run("--version", cwd=tmp_path) == (0, f"{__version__}\n", "")
+    bare = run(cwd=tmp_path)
+    assert bare.code in (0, 2)  # as the installed typer has it
+    assert "Commands:" in bare.err + bare.out

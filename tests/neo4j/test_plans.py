@@ -42,15 +42,17 @@ def operators(plan: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module", params=["empty", "filled"])
+@pytest.fixture(scope="module", params=["empty", "one history", "filled"])
 def database(request, neo4j_server):
-    """A database with the schema: empty, or with agents in it."""
+    """A database with the schema: empty, with one history only, or with several agents in it.
+
+    With one history, an index that begins with it tells nothing apart: the planner would rather scan it.
+    """
     neo4j_server.empty()
     with open_repository(**neo4j_server.arguments()) as repo:
         repo.store.apply_schema()
-        if request.param == "filled":
-            for number in range(5):
-                repo.save(f"agent {number}", dense_state(300, 20), expected_revision=0)
+        for number in range({"empty": 0, "one history": 1, "filled": 5}[request.param]):
+            repo.save(f"agent {number}", dense_state(2_000 // (4 * number + 1), 20), expected_revision=0)
     with neo4j_server.session() as session:
         session.run("CALL db.resampleOutdatedIndexes()").consume()
         session.run("CALL db.clearQueryCaches()").consume()

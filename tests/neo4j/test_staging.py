@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -19,6 +20,7 @@ from stateweave_graph.stores.neo4j import Neo4jStore
 from stateweave_graph.stores.neo4j_staging import Sizes
 from stateweave_graph.testing.import_contract import session_log
 from stateweave_graph.testing.repository_contract import RepositoryContract
+from tests.support.processes import start
 from tests.support.states import append, story
 
 SMALL = Sizes(nodes=4, edges=30, commits=3, swept=5)
@@ -138,6 +140,25 @@ def test_an_interrupted_import_is_taken_up_where_it_was(server, repo, count):
     assert repo.load("a").state == state
     assert repo.head("a").history == history
     assert (count("StagedHistory"), count("CausalNode")) == (0, len(state.nodes))
+
+
+def test_a_killed_import_is_taken_up_by_the_next(server, repo, count):
+    worker = start("bring", json.dumps(server.arguments()), "40")
+    assert worker.stdout is not None
+    for _ in range(8):
+        said = worker.stdout.readline()
+    worker.kill()
+    worker.communicate()
+    acknowledged = json.loads(said)["done"]
+    assert repo.agents() == []
+    assert count("CausalNode") >= acknowledged
+    with server.session() as session:
+        session.run("MATCH (s:StagedHistory) SET s.leaseUntil = timestamp() - 1").consume()
+    parts: list[int] = []
+    repo.import_state("a", story(40), progress=lambda done, total: parts.append(done))
+    assert min(parts) > acknowledged
+    assert repo.load("a").state == story(40)
+    assert (count("StagedHistory"), count("CausalNode"), count("Commit")) == (0, len(story(40).nodes), 1)
 
 
 def test_an_import_that_is_still_running_is_not_taken_over(repo, count):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,21 +18,31 @@ def opened(where: str) -> Repository:
     return open_repository(where)
 
 
-def race(where: str, worker: str, rounds: str) -> None:
-    """Commit on the head that was read, win or lose; print what came of it."""
+def race(where: str, worker: str, rounds: str, writers: str) -> None:
+    """Commit on the head that was read, win or lose, with several writers; print what came of it."""
     repo = opened(where)
+    said: list[dict[str, object]] = []
     print("ready", flush=True)
     sys.stdin.readline()
-    for number in range(int(rounds)):
-        head = repo.head("a")
-        try:
-            commit = repo.append(
-                "a", [Append(kind="goal", payload=[worker, number])], expected_revision=head.revision
-            )
-        except ConflictError as error:
-            print(json.dumps({"lost": error.actual}), flush=True)
-        else:
-            print(json.dumps({"won": commit.revision, "on": head.frontier, "id": commit.ids[0]}), flush=True)
+
+    def write(writer: int) -> None:
+        for number in range(int(rounds)):
+            head = repo.head("a")
+            append = Append(kind="goal", payload=[worker, writer, number])
+            try:
+                commit = repo.append("a", [append], expected_revision=head.revision)
+            except ConflictError as error:
+                said.append({"lost": error.actual, "expected": error.expected})
+            else:
+                said.append({"won": commit.revision, "on": head.frontier, "id": commit.ids[0]})
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(int(writers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for line in said:
+        print(json.dumps(line))
 
 
 def begin(where: str, worker: str) -> None:
@@ -63,6 +74,19 @@ def stream(where: str, worker: str) -> None:
         number += 1
 
 
+def bring(where: str, turns: str) -> None:
+    """Import a history in small parts; say how many nodes are written."""
+    from stateweave_graph.stores.neo4j import Neo4jStore
+    from stateweave_graph.stores.neo4j_staging import Sizes
+    from stateweave_graph.testing.samples import story
+
+    arguments = json.loads(where)
+    store = Neo4jStore(arguments.pop("uri"), **arguments, max_commit_nodes=6, sizes=Sizes(nodes=4, commits=3))
+    Repository(store).import_state(
+        "a", story(int(turns)), progress=lambda done, total: print(json.dumps({"done": done}), flush=True)
+    )
+
+
 def write_as_nobody(where: str) -> None:
     """Give up root, then read and try to write; print what the errors are."""
     import os
@@ -91,6 +115,7 @@ if __name__ == "__main__":
         "race": race,
         "begin": begin,
         "stream": stream,
+        "bring": bring,
         "write_as_nobody": write_as_nobody,
     }
     jobs[job](*rest)

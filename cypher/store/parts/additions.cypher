@@ -6,7 +6,7 @@ CALL (c) {
     WITH n, r
     UNWIND r.parents AS p
     MATCH (m:CausalNode {history: $history, sequence: p[0]})
-    USING INDEX m:CausalNode(history, sequence)
+    USING INDEX SEEK m:CausalNode(history, sequence)
     CREATE (n)-[:PARENT {sequence: r.sequence, resourceKey: p[1]}]->(m)
 }
 CALL (s) {
@@ -17,20 +17,20 @@ CALL (s) {
 CALL (*) {
     UNWIND $moved_resources AS r
     MATCH (k:ResourceKey {history: $history, keyHash: r.keyHash})
-    USING INDEX k:ResourceKey(history, keyHash)
+    USING INDEX SEEK k:ResourceKey(history, keyHash)
     SET k.headId = r.headId, k.versions = r.versions
 }
 CALL (*) {
     UNWIND $versions AS v
     MATCH (k:ResourceKey {history: $history, keyHash: v[0]})
-    USING INDEX k:ResourceKey(history, keyHash)
+    USING INDEX SEEK k:ResourceKey(history, keyHash)
     MATCH (n:CausalNode {history: $history, sequence: v[2]})
-    USING INDEX n:CausalNode(history, sequence)
+    USING INDEX SEEK n:CausalNode(history, sequence)
     CREATE (n)-[:VERSION_OF {version: v[1]}]->(k)
 }
 CALL (c) {
     UNWIND $frontier AS f
     MATCH (n:CausalNode {history: $history, sequence: f[1]})
-    USING INDEX n:CausalNode(history, sequence)
+    USING INDEX SEEK n:CausalNode(history, sequence)
     CREATE (c)-[:FRONTIER {position: f[0]}]->(n)
 }

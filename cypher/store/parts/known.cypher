@@ -2,22 +2,22 @@
 CALL (agent) {
     UNWIND $ids AS wanted
     MATCH (n:CausalNode {history: agent.history, id: wanted})
-    USING INDEX n:CausalNode(history, id)
+    USING INDEX SEEK n:CausalNode(history, id)
     RETURN collect([n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]) AS refs
 }
 CALL (agent) {
     UNWIND $key_hashes AS wanted
     MATCH (r:ResourceKey {history: agent.history, keyHash: wanted})
-    USING INDEX r:ResourceKey(history, keyHash)
+    USING INDEX SEEK r:ResourceKey(history, keyHash)
     MATCH (n:CausalNode {history: agent.history, id: r.headId})
-    USING INDEX n:CausalNode(history, id)
+    USING INDEX SEEK n:CausalNode(history, id)
     RETURN collect([
         properties(r), [n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra]
     ]) AS resources
 }
 CALL (agent) {
     OPTIONAL MATCH (d:Commit {history: agent.history, commitId: $commit_id})
-    USING INDEX d:Commit(history, commitId)
+    USING INDEX SEEK d:Commit(history, commitId)
     OPTIONAL MATCH (d)-[f:FRONTIER]->(n:CausalNode)
     WITH d, f, n ORDER BY f.position
     RETURN properties(d) AS made, collect(n.sequence) AS made_frontier

@@ -1,6 +1,6 @@
 // The newest commit c of an agent, whose properties were read once, and what the next one must know of it.
 MATCH (c:Commit {history: agent.history, revision: agent.revision})
-USING INDEX c:Commit(history, revision)
+USING INDEX SEEK c:Commit(history, revision)
 CALL (c) {
     MATCH (c)-[f:FRONTIER]->(n:CausalNode)
     WITH f, n ORDER BY f.position
@@ -8,11 +8,11 @@ CALL (c) {
 }
 CALL (agent) {
     OPTIONAL MATCH (n:CausalNode {history: agent.history, id: agent.systemId})
-    USING INDEX n:CausalNode(history, id)
+    USING INDEX SEEK n:CausalNode(history, id)
     RETURN [n.id, n.sequence, n.kind, n.turn, n.createdAt, n.resourceKey, n.extra] AS system
 }
 CALL (agent) {
     OPTIONAL MATCH (n:CausalNode {history: agent.history, sequence: agent.nodeCount})
-    USING INDEX n:CausalNode(history, sequence)
+    USING INDEX SEEK n:CausalNode(history, sequence)
     RETURN n.turn AS turn
 }
