@@ -70,7 +70,8 @@ def schema(
         print_json({"store": store.name, "schema": version, "package": __version__})
     else:
         found = f"schema {version}" if version else "no schema yet"
-        say(f"{visible(store.name)}: {found}; stateweave_graph {__version__}")
+        say(f"stateweave_graph {__version__}")
+        say(f"{visible(store.name)}: {found}")
 
 
 def _agreed(question: str, agent: str, db: str | None) -> bool:

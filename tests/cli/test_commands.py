@@ -244,7 +244,7 @@ def test_delete_without_a_terminal_says_what_to_type(folder):
 
 
 def test_schema(folder):
-    assert run("schema", cwd=folder).out == f"./stateweave.db: schema 1; stateweave_graph {__version__}\n"
+    assert run("schema", cwd=folder).out == f"stateweave_graph {__version__}\n./stateweave.db: schema 1\n"
     expected = {"store": "./stateweave.db", "schema": 1, "package": __version__}
     assert run("schema", "--json", cwd=folder).json() == expected
     text = run("schema", "--print", "--db", "new.db", cwd=folder).out
@@ -256,7 +256,7 @@ def test_schema(folder):
         (count,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'nodes'").fetchone()
     assert count == 1
     assert run("schema", "--db", "new.db", cwd=folder).code == 3
-    assert run("schema", "--apply", "--db", "new.db", cwd=folder).out.startswith("new.db: schema 1;")
+    assert run("schema", "--apply", "--db", "new.db", cwd=folder).out.endswith("new.db: schema 1\n")
     assert (folder / "new.db").exists()
     assert run("schema", "--apply", "--print", "--db", "new.db", cwd=folder).code == 2
 
