@@ -42,7 +42,8 @@ clean: ## Remove what was made here, the virtual environment too
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
 		|| { echo "Python 3.10 or newer is needed, and $(PYTHON) is not; say make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) \
+		|| { echo "$(PYTHON) could not make $(VENV); on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml

@@ -119,7 +119,7 @@ class LogWriter:
         self.name, self.scribe, self.system = name, scribe, system
         session = f"sws_{self._hash(name)[:32]}"
         header = {"type": "session", "version": 1, "sessionId": session, "createdAt": scribe.now()}
-        self.lines = [json.dumps(header)]
+        self.lines = [javascript_json(header)]
         self.turn = self.committed = 0
         self.parent: str | None = None
 
@@ -130,6 +130,7 @@ class LogWriter:
         if not first:
             scribe.system(self.system)
         answer = scribe.play(turn)
+        self.turn += 1
         run = self._run()
         metadata = {
             "runId": run, "engine": "causal-weave-v3", "status": "done",
@@ -158,14 +159,13 @@ class LogWriter:
     def fail(self, goal: str, error: str) -> None:
         """A run that failed and added nothing."""
         self.scribe.clock += self.scribe.pause
+        self.turn += 1
         entry = self._entry("run_error", turn=self.turn, runId=self._run(), input=goal, error=error)
         self.lines.append(javascript_json(entry))
 
     def checkpoint(self) -> None:
         """A checkpoint of the state there."""
-        self.turn -= 1  # it is no interaction
-        entry = self._entry("checkpoint", turnCount=self.committed, interactionCount=self.turn + 1)
-        self.turn = entry["interactionCount"]
+        entry = self._entry("checkpoint", turnCount=self.committed, interactionCount=self.turn)
         entry |= {"state": self.scribe.mirror.state().to_dict(), "stateHash": self._state_hash()}
         self.lines.append(javascript_json(entry))
 
@@ -174,9 +174,7 @@ class LogWriter:
         return "".join(f"{line}\n" for line in self.lines)
 
     def _entry(self, kind: str, **fields: Any) -> dict[str, Any]:
-        self.turn += 1
         identity = self._hash(f"{self.name}/{kind}/{len(self.lines)}")[:16]
-        fields = {name: self.turn if name == "turn" else value for name, value in fields.items()}
         return {
             "type": kind,
             "id": identity,

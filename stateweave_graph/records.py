@@ -111,6 +111,20 @@ class VersionRecord(NamedTuple):
     sequence: int
 
 
+class OutlineRecord(NamedTuple):
+    """What a span of nodes holds, without reading them all.
+
+    Attributes:
+        kinds: how many nodes of each kind.
+        goal: JSON text of the payload of its last goal.
+        answer: the same of its last answer.
+    """
+
+    kinds: Mapping[str, int]
+    goal: str | None
+    answer: str | None
+
+
 class FailedRunRecord(NamedTuple):
     """``(:FailedRun)``: a run that added nothing; ``usage`` is JSON text."""
 

@@ -123,6 +123,9 @@ class LogEntry(_Result):
         digest: the hash over the ids, times and unknown fields of all nodes so far.
         hash: the hash that chains the commits.
         metadata: what was said of the commit, or None.
+        kinds: how many nodes of each kind were added.
+        goal: the text of the last goal added, shortened; None where none was.
+        answer: the same of the last answer.
     """
 
     revision: int
@@ -134,6 +137,9 @@ class LogEntry(_Result):
     digest: str
     hash: str
     metadata: dict[str, Any] | None = None
+    kinds: dict[str, int]
+    goal: str | None = None
+    answer: str | None = None
 
     @property
     def node_count(self) -> int:
@@ -219,3 +225,77 @@ class QueryResult:
 
     def __repr__(self) -> str:
         return f"QueryResult({len(self.rows)} rows of {', '.join(self.columns)})"
+
+
+class Moved(_Result):
+    """A resource whose newest version moved.
+
+    Attributes:
+        resource_key: its key.
+        type: the semantic type that the key names; None where it is no memory.
+        key: the semantic key that it names.
+        before: the id of the newest version before; None where there was none.
+        after: the id of the newest version after.
+        versions: how many versions were added.
+    """
+
+    resource_key: str
+    type: str | None
+    key: str | None
+    before: str | None
+    after: str
+    versions: int
+
+
+class Diff(_Result):
+    """What moved between two revisions of one agent.
+
+    Attributes:
+        agent_id: the agent.
+        from_revision: the earlier revision; 0 for the beginning.
+        to_revision: the later one.
+        added: the nodes added, in order of sequence.
+        left: ids that left the frontier.
+        joined: ids that joined it.
+        resources: the resources that moved, but for memories.
+        memory: the memories that moved.
+    """
+
+    agent_id: str
+    from_revision: int
+    to_revision: int
+    added: list[NodeRef]
+    left: list[str]
+    joined: list[str]
+    resources: list[Moved]
+    memory: list[Moved]
+
+
+class Why(_Result):
+    """What a node rests on, directly or not; newest first.
+
+    Attributes:
+        node: the node.
+        goals: the goals.
+        tool_results: the tools' results.
+        resources: the versions of resources, but for memories.
+        memory: the versions of memories.
+    """
+
+    node: CausalNode
+    goals: list[CausalNode]
+    tool_results: list[CausalNode]
+    resources: list[CausalNode]
+    memory: list[CausalNode]
+
+
+class Known(_Result):
+    """What was current when a node was appended.
+
+    Attributes:
+        resources: the newest version of each resource, by key, but for memories.
+        memory: the newest version of each memory, by type and key.
+    """
+
+    resources: dict[str, CausalNode]
+    memory: list[Memory]

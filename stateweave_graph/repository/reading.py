@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.mirror import CausalMirror
-from stateweave_graph.model import CausalNode
-from stateweave_graph.repository import reads
+from stateweave_graph.model import CausalNode, NodeKind
+from stateweave_graph.repository import explain, reads
 from stateweave_graph.repository.nodeset import NodeSet
-from stateweave_graph.repository.requests import check_name, check_positive, check_text
-from stateweave_graph.results import AgentSummary, FailedRun, Head, LogEntry, Memory, QueryResult, Stored
-from stateweave_graph.stores.base import CypherBounds, GraphStore, StoreReader
+from stateweave_graph.repository.requests import check_name, check_positive, check_text, instant_of, kind_of
+from stateweave_graph.results import (
+    AgentSummary,
+    Diff,
+    FailedRun,
+    Head,
+    Known,
+    LogEntry,
+    Memory,
+    QueryResult,
+    Stored,
+    Why,
+)
+from stateweave_graph.stores.base import CypherBounds, GraphStore
+from stateweave_graph.vocabulary import normalise_key, normalise_type
 
 _MOST = 2**31
 """More than any history has; what is asked for beyond it is as good as all."""
@@ -33,8 +46,13 @@ class RepositoryReads:
         """Where the histories are, for messages."""
         return self.store.name
 
-    def load(self, agent_id: str, *, revision: int | None = None) -> Stored:
-        """An agent's state, to the letter; the newest, or the one at a revision.
+    def load(self, agent_id: str, *, revision: int | None = None, at: datetime | None = None) -> Stored:
+        """An agent's state, to the letter; the newest, or the one at a revision or at an instant.
+
+        Args:
+            agent_id: the agent.
+            revision: a revision.
+            at: a datetime with a zone: the newest commit whose ``committed_at`` is not after it.
 
         Raises:
             NotFoundError: there is no such agent or revision.
@@ -42,7 +60,10 @@ class RepositoryReads:
         check_name(agent_id)
         if revision is not None:
             check_positive(revision, "revision")
-        return self.store.read(lambda tx: reads.stored(tx, agent_id, revision))
+            if at is not None:
+                raise InvalidRequestError("a state is at a revision or at an instant; give one of the two")
+        at_ms = None if at is None else instant_of(at, "at")
+        return self.store.read(lambda tx: reads.stored(tx, agent_id, revision, at_ms))
 
     def agents(self, *, after: str | None = None, limit: int = 100) -> list[AgentSummary]:
         """A page of agents in the byte order of their ids, from behind ``after`` on."""
@@ -90,21 +111,89 @@ class RepositoryReads:
         check_name(agent_id)
         return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
 
-    def lineage(self, agent_id: str, node_id: str) -> NodeSet:
+    def lineage(
+        self,
+        agent_id: str,
+        node_id: str,
+        *,
+        depth: int | None = None,
+        kinds: Iterable[NodeKind | str] | None = None,
+    ) -> NodeSet:
         """All nodes that a node rests on, directly or not, without itself.
 
-        Raises:
-            NotFoundError: there is no such agent or node.
-        """
-        return self._reached(agent_id, node_id, lambda tx, *start: tx.ancestors(*start))
-
-    def impact(self, agent_id: str, node_id: str) -> NodeSet:
-        """All nodes that rest on a node, directly or not, without itself.
+        Args:
+            agent_id: the agent.
+            node_id: the node.
+            depth: the most edges from the node; None for any number.
+            kinds: only nodes of these kinds; the way may lead over others.
 
         Raises:
             NotFoundError: there is no such agent or node.
         """
-        return self._reached(agent_id, node_id, lambda tx, *start: tx.descendants(*start))
+        return self._reached(agent_id, node_id, up=True, depth=depth, kinds=kinds)
+
+    def impact(
+        self,
+        agent_id: str,
+        node_id: str,
+        *,
+        depth: int | None = None,
+        kinds: Iterable[NodeKind | str] | None = None,
+    ) -> NodeSet:
+        """All nodes that rest on a node, directly or not, without itself (arguments as for ``lineage``).
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        return self._reached(agent_id, node_id, up=False, depth=depth, kinds=kinds)
+
+    def path(self, agent_id: str, first: str, second: str) -> list[CausalNode]:
+        """One shortest chain of edges from a node to another; empty where neither rests on the other.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: reads.path(tx, agent_id, first, second))
+
+    def why(self, agent_id: str, node_id: str) -> Why:
+        """What an answer, or any node, rests on: goals, tool results, resources and memory, newest first.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: explain.why(tx, agent_id, node_id))
+
+    def known_at(self, agent_id: str, node_id: str) -> Known:
+        """The versions of resources and memories that were current when a node was appended.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: explain.known_at(tx, agent_id, node_id))
+
+    def heads(self, agent_id: str) -> list[CausalNode]:
+        """The active heads, in the order of the frontier: the ends of the branches.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        return self.store.read(lambda tx: reads.heads(tx, agent_id))
+
+    def diff(self, agent_id: str, first: int, second: int) -> Diff:
+        """What moved from a revision (0 for the beginning) to a later one.
+
+        Raises:
+            NotFoundError: there is no such agent or revision.
+        """
+        check_name(agent_id)
+        if first != 0 or isinstance(first, bool):
+            check_positive(first, "first")
+        check_positive(second, "second")
+        return self.store.read(lambda tx: explain.diff(tx, agent_id, first, second))
 
     def resource(self, agent_id: str, key: str) -> list[CausalNode]:
         """The versions of a resource, newest first.
@@ -115,14 +204,47 @@ class RepositoryReads:
         check_name(agent_id)
         return self.store.read(lambda tx: reads.versions(tx, agent_id, key))
 
-    def memory(self, agent_id: str, *, type: str | None = None) -> list[Memory]:
-        """What the agent remembers: the newest version of each semantic memory, by type and key.
+    def resources(self, agent_id: str) -> dict[str, CausalNode]:
+        """The newest version of each resource, by key; memories are resources too.
 
         Raises:
             NotFoundError: there is no such agent.
         """
         check_name(agent_id)
-        return self.store.read(lambda tx: reads.memories(tx, agent_id, type))
+        return self.store.read(lambda tx: reads.newest_versions(tx, agent_id))
+
+    def memory(
+        self,
+        agent_id: str,
+        *,
+        type: str | None = None,
+        key: str | None = None,
+        at_revision: int | None = None,
+    ) -> list[Memory]:
+        """What the agent remembers: the newest version of each semantic memory, by type and key.
+
+        Args:
+            agent_id: the agent.
+            type: only memories of this type.
+            key: only memories of this key.
+            at_revision: what it remembered at a revision; None for now.
+
+        Raises:
+            NotFoundError: there is no such agent or revision.
+        """
+        check_name(agent_id)
+        if at_revision is not None:
+            check_positive(at_revision, "at_revision")
+        return self.store.read(lambda tx: reads.memories(tx, agent_id, type, key, at_revision))
+
+    def memory_history(self, agent_id: str, type: str, key: str) -> list[CausalNode]:
+        """The versions of a memory, newest first; type and key are normalised.
+
+        Raises:
+            NotFoundError: there is no such agent or memory.
+            VocabularyError: nothing is left of the type or the key.
+        """
+        return self.resource(agent_id, f"semantic:{normalise_type(type)}:{normalise_key(key)}")
 
     def cypher(
         self,
@@ -161,10 +283,21 @@ class RepositoryReads:
         return CausalMirror(self.load(agent_id).state)
 
     def _reached(
-        self, agent_id: str, node_id: str, walk: Callable[[StoreReader, str, int], list[int]]
+        self,
+        agent_id: str,
+        node_id: str,
+        *,
+        up: bool,
+        depth: int | None,
+        kinds: Iterable[NodeKind | str] | None,
     ) -> NodeSet:
         check_name(agent_id)
-        history, refs = self.store.read(lambda tx: reads.reached(tx, agent_id, node_id, walk))
+        if depth is not None:
+            check_positive(depth, "depth")
+        wanted = None if kinds is None else frozenset(map(kind_of, kinds))
+        history, refs = self.store.read(
+            lambda tx: reads.reached(tx, agent_id, node_id, up=up, depth=depth, kinds=wanted)
+        )
         return NodeSet(
             refs,
             lambda sequences: self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, sequences)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from stateweave_graph.errors import NotFoundError, StoreError, VocabularyError
@@ -15,23 +15,40 @@ from stateweave_graph.records import (
     FailedRunRecord,
     HeadRecord,
     NodeRecord,
+    OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
 )
+from stateweave_graph.repository import causality
 from stateweave_graph.results import AgentSummary, FailedRun, Head, LogEntry, Memory, NodeRef, Stored
 from stateweave_graph.stores.base import StoreReader
-from stateweave_graph.vocabulary import normalise_type
+from stateweave_graph.timestamps import iso_text
+from stateweave_graph.vocabulary import normalise_key, normalise_type
+
+_TOLD_CHARACTERS = 200
 
 
-def stored(tx: StoreReader, agent_id: str, revision: int | None) -> Stored:
-    """An agent's state at a revision; None for the newest."""
+def stored(tx: StoreReader, agent_id: str, revision: int | None, at_ms: int | None = None) -> Stored:
+    """An agent's state at a revision, or at an instant; None for the newest."""
     agent = agent_there(tx, agent_id)
+    commit = _commit_wanted(tx, agent, revision, at_ms)
+    state = from_records(tx.nodes(agent.history, 1, commit.last_sequence), commit.frontier)
+    return Stored(agent_id=agent_id, history=agent.history, revision=commit.revision, state=state)
+
+
+def _commit_wanted(
+    tx: StoreReader, agent: AgentRecord, revision: int | None, at_ms: int | None
+) -> CommitRecord:
+    if at_ms is not None:
+        found = tx.commit_at(agent.history, at_ms)
+        if found is None:
+            raise NotFoundError(f"agent {agent.agent_id!r}: no commit was made until {iso_text(at_ms)}")
+        return found
     refuse_later(agent, revision)
     commit = tx.commit(agent.history, agent.revision if revision is None else revision)
     if commit is None:
-        raise StoreError(f"agent {agent_id!r}: a commit is missing; restore the store from a backup")
-    state = from_records(tx.nodes(agent.history, 1, commit.last_sequence), commit.frontier)
-    return Stored(agent_id=agent_id, history=agent.history, revision=commit.revision, state=state)
+        raise StoreError(f"agent {agent.agent_id!r}: a commit is missing; restore the store from a backup")
+    return commit
 
 
 def agent_there(tx: StoreReader, agent_id: str) -> AgentRecord:
@@ -82,12 +99,15 @@ def log(tx: StoreReader, agent_id: str, before: int | None, limit: int) -> list[
     agent = agent_there(tx, agent_id)
     commits = tx.commits(agent.history, before, limit)
     ids = _ids(tx, agent.history, (sequence for commit in commits for sequence in commit.frontier))
+    spans = [(commit.first_sequence, commit.last_sequence) for commit in commits]
+    told = tx.outlines(agent.history, spans)
+    outlines = {commit.revision: outline for commit, outline in zip(commits, told, strict=True)}
     failures: dict[int, list[FailedRun]] = {}
     for failure in tx.failures(agent.history):
         failures.setdefault(failure.revision, []).insert(0, failed_run(failure))
     entries: list[LogEntry | FailedRun] = []
     for commit in commits:
-        entries += [*failures.get(commit.revision, ()), _log_entry(commit, ids)]
+        entries += [*failures.get(commit.revision, ()), _log_entry(commit, ids, outlines[commit.revision])]
     if commits and commits[-1].revision == 1:
         entries += failures.get(0, ())
     return entries
@@ -125,13 +145,28 @@ def node_record(tx: StoreReader, agent_id: str, history: str, node_id: str) -> N
 
 
 def reached(
-    tx: StoreReader, agent_id: str, node_id: str, walk: Callable[[StoreReader, str, int], list[int]]
+    tx: StoreReader,
+    agent_id: str,
+    node_id: str,
+    *,
+    up: bool,
+    depth: int | None,
+    kinds: Collection[NodeKind] | None,
 ) -> tuple[str, list[NodeRef]]:
-    """The history of an agent, and the nodes that a walk from one of its nodes reaches."""
+    """The history of an agent, and the nodes above or below one of its nodes."""
     history = agent_there(tx, agent_id).history
     start = node_record(tx, agent_id, history, node_id)
-    refs = tx.refs_at(history, walk(tx, history, start.sequence))
-    return history, [NodeRef(ref.id, ref.sequence, NodeKind(ref.kind), ref.turn) for ref in refs]
+    sequences = causality.reached(tx, history, start.sequence, up=up, depth=depth)
+    return history, causality.node_refs(tx.refs_at(history, sequences), kinds)
+
+
+def path(tx: StoreReader, agent_id: str, first: str, second: str) -> list[CausalNode]:
+    """One shortest chain of edges between two nodes, from the first to the second."""
+    history = agent_there(tx, agent_id).history
+    one, other = (node_record(tx, agent_id, history, node_id).sequence for node_id in (first, second))
+    chain = causality.shortest(tx, history, min(one, other), max(one, other))
+    nodes = nodes_at(tx, agent_id, history, chain)
+    return nodes if one <= other else nodes[::-1]
 
 
 def nodes_at(tx: StoreReader, agent_id: str, history: str, sequences: Sequence[int]) -> list[CausalNode]:
@@ -152,23 +187,54 @@ def versions(tx: StoreReader, agent_id: str, key: str) -> list[CausalNode]:
     return _with_parents(tx, history, list(tx.nodes_at(history, found)))[::-1]
 
 
-def memories(tx: StoreReader, agent_id: str, type: str | None) -> list[Memory]:
-    """The newest version of each semantic memory, by type and key."""
+def heads(tx: StoreReader, agent_id: str) -> list[CausalNode]:
+    """The nodes of the frontier, in its order."""
+    head = tx.head(agent_id)
+    if head is None:
+        raise no_agent(agent_id)
+    found = nodes_at(tx, agent_id, head.agent.history, head.commit.frontier)
+    nodes = {node.sequence: node for node in found}
+    return [nodes[sequence] for sequence in head.commit.frontier]
+
+
+def newest_versions(tx: StoreReader, agent_id: str) -> dict[str, CausalNode]:
+    """The newest version of each resource, by key."""
     history = agent_there(tx, agent_id).history
+    records = tx.resources(history, semantic_only=False)
+    nodes = {node.id: node for node in nodes_at(tx, agent_id, history, [r.head_sequence for r in records])}
+    return {record.key: nodes[record.head_id] for record in records}
+
+
+def memories(
+    tx: StoreReader, agent_id: str, type: str | None, key: str | None, at_revision: int | None
+) -> list[Memory]:
+    """The newest version of each semantic memory, by type and key, as it is or was at a revision."""
+    agent = agent_there(tx, agent_id)
+    last = None
+    if at_revision is not None:
+        last = _commit_wanted(tx, agent, at_revision, None).last_sequence
     resources = [
-        record for record in tx.resources(history, semantic_only=True) if type is None or _is_of(record, type)
+        record
+        for record in tx.resources(agent.history, semantic_only=True, last=last)
+        if (type is None or _is_of(record.semantic_type, type, normalise_type))
+        and (key is None or _is_of(record.semantic_key, key, normalise_key))
     ]
-    records = list(tx.nodes_at(history, [record.head_sequence for record in resources]))
-    nodes = {node.sequence: node for node in _with_parents(tx, history, records)}
+    records = list(tx.nodes_at(agent.history, [record.head_sequence for record in resources]))
+    return memories_of(resources, {node.sequence: node for node in _with_parents(tx, agent.history, records)})
+
+
+def memories_of(resources: Iterable[ResourceKeyRecord], nodes: Mapping[int, CausalNode]) -> list[Memory]:
+    """Memories of the records of their resources and of their newest nodes, by sequence."""
     found = [_memory(record, nodes[record.head_sequence]) for record in resources]
     return sorted(found, key=lambda memory: (memory.type, memory.key))
 
 
-def _is_of(record: ResourceKeyRecord, type: str) -> bool:
-    if record.semantic_type == type:
+def _is_of(name: str | None, wanted: str, normalise: Callable[[str], str]) -> bool:
+    """Whether a name is the one wanted, as it is spelled or normalised."""
+    if name == wanted:
         return True
     try:
-        return record.semantic_type == normalise_type(type)
+        return name == normalise(wanted)
     except VocabularyError:
         return False
 
@@ -194,7 +260,7 @@ def _ids(tx: StoreReader, history: str, sequences: Iterable[int]) -> dict[int, s
     return {ref.sequence: ref.id for ref in refs}
 
 
-def _log_entry(commit: CommitRecord, ids: dict[int, str]) -> LogEntry:
+def _log_entry(commit: CommitRecord, ids: dict[int, str], outline: OutlineRecord) -> LogEntry:
     return LogEntry(
         revision=commit.revision,
         commit_id=commit.commit_id,
@@ -205,7 +271,19 @@ def _log_entry(commit: CommitRecord, ids: dict[int, str]) -> LogEntry:
         digest=commit.digest,
         hash=commit.hash,
         metadata=_parsed(commit.metadata),
+        kinds={kind.value: outline.kinds[kind.value] for kind in NodeKind if kind.value in outline.kinds},
+        goal=_told(outline.goal),
+        answer=_told(outline.answer),
     )
+
+
+def _told(payload: str | None) -> str | None:
+    """A payload as a short text."""
+    if payload is None:
+        return None
+    value = parse(payload)
+    text = " ".join((value if isinstance(value, str) else payload).split())
+    return text if len(text) <= _TOLD_CHARACTERS else f"{text[: _TOLD_CHARACTERS - 1]}…"
 
 
 def _summary_fields(agent: AgentRecord) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from types import TracebackType
 from typing import Any, TypedDict, TypeVar
 from uuid import uuid4
@@ -34,6 +34,7 @@ from stateweave_graph.repository.requests import (
     check_name,
     check_positive,
     check_text,
+    instant_of,
     object_text,
     said_of,
 )
@@ -49,7 +50,7 @@ from stateweave_graph.results import (
 )
 from stateweave_graph.sessionlog import SessionLog
 from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
-from stateweave_graph.timestamps import datetime_ms, iso_text
+from stateweave_graph.timestamps import iso_text, now_ms
 
 Guess = TypeVar("Guess")
 Progress = Callable[[int, int], None]
@@ -231,12 +232,7 @@ class Repository(RepositoryReads):
         if run_id is not None:
             check_text(run_id, "run_id")
         usage_text = object_text(usage, "usage")
-        moment = datetime.now(timezone.utc) if at is None else at
-        if not isinstance(moment, datetime) or moment.tzinfo is None:
-            raise InvalidRequestError(
-                f"at={moment!r} must be a datetime with a zone, as datetime.now(timezone.utc) is"
-            )
-        time = iso_text(datetime_ms(moment))
+        time = iso_text(now_ms() if at is None else instant_of(at, "at"))
 
         def work(tx: StoreWriter) -> FailedRun:
             agent = tx.lock(agent_id)

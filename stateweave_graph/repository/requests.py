@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -14,9 +15,10 @@ from stateweave_graph.errors import ConflictError, InvalidAppendError, InvalidRe
 from stateweave_graph.hashing import hash_fields
 from stateweave_graph.identity import plain_json
 from stateweave_graph.jsontext import depth_exceeds, dumps, has_lone_surrogate
-from stateweave_graph.model import Append
+from stateweave_graph.model import Append, NodeKind
 from stateweave_graph.records import AgentRecord
 from stateweave_graph.results import Commit, Head, Stored
+from stateweave_graph.timestamps import datetime_ms
 from stateweave_graph.validation import shorten
 
 NAME_MAX_BYTES = 200
@@ -120,6 +122,31 @@ def check_positive(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidRequestError(f"{what} {shorten(value)} must be an integer from 1 on")
     return value
+
+
+def instant_of(moment: Any, what: str) -> int:
+    """The instant of a datetime with a zone.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        raise InvalidRequestError(
+            f"{what}={moment!r} must be a datetime with a zone, as datetime.now(timezone.utc) is"
+        )
+    return datetime_ms(moment)
+
+
+def kind_of(kind: Any) -> NodeKind:
+    """A kind given as text or as a ``NodeKind``.
+
+    Raises:
+        InvalidRequestError: it is none of the ten.
+    """
+    try:
+        return NodeKind(kind)
+    except ValueError:
+        raise InvalidRequestError(f"kind {shorten(kind)} must be one of {', '.join(NodeKind)}") from None
 
 
 def check_text(value: Any, what: str) -> str:

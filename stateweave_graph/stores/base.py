@@ -7,7 +7,7 @@ its beginning (databases ask for that), so it must not change anything outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from stateweave_graph.records import (
@@ -18,6 +18,7 @@ from stateweave_graph.records import (
     HeadRecord,
     Known,
     NodeRecord,
+    OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
     Wanted,
@@ -74,8 +75,28 @@ class StoreReader(Protocol):
     def node(self, history: str, node_id: str) -> NodeRecord | None:
         """One node."""
 
-    def resources(self, history: str, semantic_only: bool) -> list[ResourceKeyRecord]:
-        """Resources, in the byte order of their keys; or only those that are semantic memories."""
+    def resources(
+        self, history: str, semantic_only: bool, last: int | None = None
+    ) -> list[ResourceKeyRecord]:
+        """Resources, in the byte order of their keys; or only those that are semantic memories.
+
+        Args:
+            history: the history.
+            semantic_only: whether only semantic memories are wanted.
+            last: as they were after the node of this sequence; None for as they are.
+        """
+
+    def commit_at(self, history: str, ms: int) -> CommitRecord | None:
+        """The newest commit that was not made after an instant."""
+
+    def parents_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges out of some nodes, as pairs of child and parent, by sequence."""
+
+    def children_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges into some nodes, as pairs of child and parent, by sequence."""
+
+    def outlines(self, history: str, spans: Sequence[tuple[int, int]]) -> list[OutlineRecord]:
+        """What spans of sequences hold, both ends included; empty for an empty span."""
 
     def versions(self, history: str, key_hash: str) -> list[int]:
         """Sequences of the versions of a resource, oldest first."""
@@ -104,6 +125,9 @@ class StoreWriter(StoreReader, Protocol):
 
     def add_failures(self, history: str, failures: Iterable[FailedRunRecord]) -> None:
         """Keep failed runs beside a history."""
+
+    def set_vocabulary(self, agent_id: str, vocabulary: str | None) -> None:
+        """Set an agent's vocabulary, JSON text. The lock must be held."""
 
     def delete(self, agent_id: str) -> None:
         """Remove an agent and all that is below it."""

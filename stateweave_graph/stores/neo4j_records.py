@@ -5,7 +5,7 @@ The graph and its property names are design.md, *The graph*; the statements are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from neo4j import ManagedTransaction
@@ -19,6 +19,7 @@ from stateweave_graph.records import (
     HeadRecord,
     Known,
     NodeRecord,
+    OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
     Wanted,
@@ -106,10 +107,53 @@ class Neo4jReader:
         row = self._one("node", history=history, id=node_id)
         return None if row is None else _node(row["node"], row["parents"])
 
-    def resources(self, history: str, semantic_only: bool) -> list[ResourceKeyRecord]:
-        """Resources, in the byte order of their keys; or only those that are semantic memories."""
-        rows = self._run("resources", history=history, semantic_only=semantic_only)
-        return [_resource(row["resource"], row["head_sequence"]) for row in rows]
+    def resources(
+        self, history: str, semantic_only: bool, last: int | None = None
+    ) -> list[ResourceKeyRecord]:
+        """Resources, in the byte order of their keys, as they are or were (see ``StoreReader``)."""
+        if last is None:
+            rows = self._run("resources", history=history, semantic_only=semantic_only)
+            return [_resource(row["resource"], row["head_sequence"]) for row in rows]
+        return [
+            _resource(
+                {**row["resource"], "headId": row["head_id"], "versions": row["versions"]},
+                row["head_sequence"],
+            )
+            for row in self._run("resources_at", history=history, semantic_only=semantic_only, last=last)
+        ]
+
+    def commit_at(self, history: str, ms: int) -> CommitRecord | None:
+        """The newest commit that was not made after an instant."""
+        row = self._one("commit_at", history=history, ms=ms)
+        return None if row is None else _commit(row["commit"], row["frontier"])
+
+    def parents_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges out of some nodes, as pairs of child and parent, by sequence."""
+        return self._edges("parents_of", history, sequences)
+
+    def children_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges into some nodes, as pairs of child and parent, by sequence."""
+        return self._edges("children_of", history, sequences)
+
+    def outlines(self, history: str, spans: Sequence[tuple[int, int]]) -> list[OutlineRecord]:
+        """What spans of sequences hold, both ends included; empty for an empty span."""
+        asked = [list(span) for span in spans if span[0] <= span[1]]
+        found: dict[int, dict[str, tuple[int, str | None]]] = {}
+        for row in self._run("outlines", history=history, spans=asked):
+            found.setdefault(row["first"], {})[row["kind"]] = (row["count"], row["payload"])
+        outlines = []
+        for first, last in spans:
+            kinds = found.get(first, {}) if first <= last else {}
+            told = [kinds.get(kind, (0, None))[1] for kind in ("goal", "answer")]
+            outlines.append(OutlineRecord({kind: count for kind, (count, _) in kinds.items()}, *told))
+        return outlines
+
+    def _edges(self, name: str, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        return [
+            (row["child"], row["parent"])
+            for chunk in _chunks(sequences)
+            for row in self._run(name, history=history, sequences=chunk)
+        ]
 
     def versions(self, history: str, key_hash: str) -> list[int]:
         """Sequences of the versions of a resource, oldest first."""
@@ -362,7 +406,7 @@ def _failure(found: Mapping[str, Any]) -> FailedRunRecord:
     )
 
 
-def _chunks(sequences: Sequence[int]) -> Iterator[list[int]]:
+def _chunks(sequences: Collection[int]) -> Iterator[list[int]]:
     ordered = sorted(set(sequences))
     for start in range(0, len(ordered), _FETCH_AT_ONCE):
         yield ordered[start : start + _FETCH_AT_ONCE]

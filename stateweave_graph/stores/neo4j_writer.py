@@ -107,6 +107,10 @@ class Neo4jWriter(Neo4jReader):
         else:
             self._add_failures(history, failures)
 
+    def set_vocabulary(self, agent_id: str, vocabulary: str | None) -> None:
+        """Set an agent's vocabulary."""
+        self._consume("set_vocabulary", agent_id=agent_id, vocabulary=vocabulary)
+
     def delete(self, agent_id: str) -> None:
         """Take an agent out of sight; what is below it is swept afterwards."""
         row = self._one("delete", agent_id=agent_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -17,6 +17,7 @@ from stateweave_graph.records import (
     HeadRecord,
     Known,
     NodeRecord,
+    OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
     Wanted,
@@ -47,6 +48,18 @@ WITH RECURSIVE found(sequence) AS (
     SELECT p.parent FROM found JOIN parents p ON p.h = :h AND p.sequence = found.sequence
 )
 SELECT sequence FROM found ORDER BY sequence
+"""
+
+_RESOURCES_AT = """
+SELECT r.key, r.key_hash, n.id, v.sequence, v.version, r.semantic_type, r.semantic_key
+FROM resource_keys r
+JOIN versions v ON v.h = r.h AND v.key_hash = r.key_hash AND v.version = (
+    SELECT max(version) FROM versions w
+    WHERE w.h = r.h AND w.key_hash = r.key_hash AND w.sequence <= ?
+)
+JOIN nodes n ON n.h = r.h AND n.sequence = v.sequence
+WHERE r.h = ? {chosen}
+ORDER BY r.key
 """
 
 
@@ -189,13 +202,66 @@ class SqliteReader:
         row = self._one("SELECT sequence FROM nodes WHERE h = ? AND id = ?", self._h(history), node_id)
         return next(self.nodes(history, row[0], row[0])) if row else None
 
-    def resources(self, history: str, semantic_only: bool) -> list[ResourceKeyRecord]:
-        """Resources, in the byte order of their keys; or only those that are semantic memories."""
-        chosen = "AND semantic_type IS NOT NULL" if semantic_only else ""
+    def resources(
+        self, history: str, semantic_only: bool, last: int | None = None
+    ) -> list[ResourceKeyRecord]:
+        """Resources, in the byte order of their keys, as they are or were (see ``StoreReader``)."""
+        chosen = "AND r.semantic_type IS NOT NULL" if semantic_only else ""
+        if last is not None:
+            rows = self._all(_RESOURCES_AT.format(chosen=chosen), last, self._h(history))
+            return [ResourceKeyRecord(*row) for row in rows]
         rows = self._all(
-            f"SELECT {_RESOURCE} FROM resource_keys WHERE h = ? {chosen} ORDER BY key", self._h(history)
+            f"SELECT {_RESOURCE} FROM resource_keys r WHERE h = ? {chosen} ORDER BY key", self._h(history)
         )
         return [ResourceKeyRecord(*row) for row in rows]
+
+    def commit_at(self, history: str, ms: int) -> CommitRecord | None:
+        """The newest commit that was not made after an instant."""
+        rows = self._commits(
+            f"SELECT {_COMMIT} FROM commits WHERE h = ? AND committed_at_ms <= ? "
+            "ORDER BY revision DESC LIMIT 1",
+            history,
+            ms,
+        )
+        return rows[0] if rows else None
+
+    def parents_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges out of some nodes, as pairs of child and parent, by sequence."""
+        found = self._in_chunks(
+            "SELECT sequence, parent FROM parents WHERE h = ? AND sequence IN", history, list(sequences)
+        )
+        return list(found)
+
+    def children_of(self, history: str, sequences: Collection[int]) -> list[tuple[int, int]]:
+        """The edges into some nodes, as pairs of child and parent, by sequence.
+
+        They are behind the first of them; one pass finds them all.
+        """
+        wanted = set(sequences)
+        if not wanted:
+            return []
+        edges = self._run(
+            "SELECT sequence, parent FROM parents WHERE h = ? AND sequence > ?", self._h(history), min(wanted)
+        )
+        return [(child, parent) for child, parent in edges if parent in wanted]
+
+    def outlines(self, history: str, spans: Sequence[tuple[int, int]]) -> list[OutlineRecord]:
+        """What spans of sequences hold, both ends included; empty for an empty span."""
+        h = self._h(history)
+        within = "FROM nodes WHERE h = ? AND sequence BETWEEN ? AND ?"
+        outlines = []
+        for span in spans:
+            kinds = dict(self._all(f"SELECT kind, count(*) {within} GROUP BY kind", h, *span))
+            told = [
+                self._one(
+                    f"SELECT payload {within} AND kind = ? ORDER BY sequence DESC LIMIT 1", h, *span, kind
+                )
+                if kind in kinds
+                else (None,)
+                for kind in ("goal", "answer")
+            ]
+            outlines.append(OutlineRecord(kinds, told[0][0], told[1][0]))
+        return outlines
 
     def versions(self, history: str, key_hash: str) -> list[int]:
         """Sequences of the versions of a resource, oldest first."""
@@ -347,6 +413,10 @@ class SqliteWriter(SqliteReader):
             f"INSERT INTO failed_runs (h, position, {_FAILED})",
             [(h, position, *failure) for position, failure in enumerate(failures, start=newest + 1)],
         )
+
+    def set_vocabulary(self, agent_id: str, vocabulary: str | None) -> None:
+        """Set an agent's vocabulary."""
+        self._run("UPDATE agents SET vocabulary = ? WHERE agent_id = ?", vocabulary, agent_id)
 
     def delete(self, agent_id: str) -> None:
         """Remove an agent and all that is below it."""

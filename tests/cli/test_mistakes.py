@@ -144,7 +144,7 @@ def test_hostile_texts_are_shown_and_not_obeyed(folder):
         ["lineage", "odd", answer.id],
         ["memory", "odd"],
     ):
-        for environment in ({}, {"PYTHONIOENCODING": "ascii"}, {"COLUMNS": "40"}):
+        for environment in ({}, {"PYTHONIOENCODING": "ascii", "COLUMNS": "40"}):
             done = run(*arguments, cwd=folder, environment=environment)
             assert done.code == 0, done.err
             assert "[red]" in done.out

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from stateweave_graph import open_repository
-from tests.support.command import ROOT
+from tests.support.command import ROOT, listen_to_ctrl_c
 from tests.support.states import append, story
 
 CTRL_C = "\x03"
@@ -38,7 +38,9 @@ class Terminal:
     def __init__(self, *arguments: str, cwd, **streams):
         self.master, slave = pty.openpty()
         named = {"stdin": slave, "stdout": slave, "stderr": slave, **streams}
-        self.process = subprocess.Popen([*COMMAND, *arguments], cwd=cwd, env=environment(), **named)
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=cwd, env=environment(), preexec_fn=listen_to_ctrl_c, **named
+        )
         os.close(slave)
         self.text = ""
 
@@ -171,6 +173,7 @@ def test_ctrl_c_while_working_is_quiet_and_writes_nothing(folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
+        preexec_fn=listen_to_ctrl_c,
     )
     assert worker.stdin is not None
     worker.stdin.write(b"{")

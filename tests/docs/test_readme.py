@@ -10,7 +10,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from stateweave_graph import Repository
+from stateweave_graph import Repository, StateWeaveGraphError, errors
 from tests.support.command import run
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +59,14 @@ def test_every_block_is_of_a_kind_that_is_run():
     assert kinds == {"python", "output", "console", "cypher", ""}  # Cypher: tests/neo4j/test_cypher.py
     plain = [code.strip() for language, code in blocks("README.md") if not language]
     assert plain == ["make demo", "make test"]  # CI and the demo's own test run these
+
+
+def test_the_table_of_errors_names_each_branch_of_the_tree():
+    table = re.findall(r"^\| (`\w+Error`[^|]*) \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    named = set(re.findall(r"\w+Error", " ".join(table)))
+    branches = {error.__name__ for error in StateWeaveGraphError.__subclasses__()}
+    assert branches - {"MissingExtraError"} <= named  # no extra is asked for yet
+    assert all(issubclass(getattr(errors, name), StateWeaveGraphError) for name in named)
 
 
 def test_the_make_targets_that_are_named_exist():

@@ -31,7 +31,7 @@ PARAMETERS: dict[str, Any] = {
     "limit": 9, "moved_resources": [{"keyHash": "k", "headId": "x", "versions": 2}], "new_resources": [{}],
     "nodes": [{"label": "Goal", "properties": {}, "sequence": 2, "parents": [[1, None]]}], "now": "n",
     "owner": "o", "revision": 1, "semantic_only": True, "sequence": 2, "sequences": [1, 2], "staged": {},
-    "version": 1, "versions": [["k", 1, 2]],
+    "ms": 1, "spans": [[1, 2]], "version": 1, "vocabulary": "v", "versions": [["k", 1, 2]],
 }  # fmt: skip
 
 

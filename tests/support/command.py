@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
+
+
+def listen_to_ctrl_c() -> None:
+    """Undo that SIGINT is ignored, as it is where the tests were started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Done(NamedTuple):
@@ -26,7 +32,9 @@ class Done(NamedTuple):
 
 def run(*arguments: str, cwd: Path, stdin: bytes = b"", environment: dict[str, str] | None = None) -> Done:
     """Run ``stateweave-graph`` in a folder."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("STATEWEAVE")}
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("STATEWEAVE", "NEO4J"))
+    }
     done = subprocess.run(
         [sys.executable, "-m", "stateweave_graph", *arguments],
         cwd=cwd,

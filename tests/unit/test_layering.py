@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
+import networkx
 import pytest
 
 import stateweave_graph
@@ -96,6 +98,18 @@ def test_imports_run_one_way(path):
                 assert imported.split(".")[1] == name.split(".")[0], f"{name} imports {imported}"
 
 
+def test_no_module_imports_itself_by_way_of_others():
+    modules = {f"stateweave_graph.{name_of(path)}".removesuffix(".__init__"): path for path in MODULES}
+    imports = networkx.DiGraph(
+        (name, imported)
+        for name, path in modules.items()
+        for imported in imports_of(path)
+        if imported in modules
+    )
+    assert imports.number_of_edges() > len(modules)
+    assert list(networkx.simple_cycles(imports)) == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_libraries_stay_in_their_rooms(path):
     room = name_of(path).split(".")[0]
@@ -126,6 +140,16 @@ def test_the_public_names_are_sorted_there_and_documented():
         value = getattr(stateweave_graph, name)
         if isinstance(value, type) or inspect.isfunction(value):
             assert value.__doc__, name
+
+
+def test_the_map_of_the_house_is_whole():
+    map_text = (PACKAGE.parent / "ARCHITECTURE.md").read_text("utf-8")
+    rooms = {name_of(path).split(".")[0] for path in MODULES}
+    named = set(re.findall(r"`(\w+)`", map_text))
+    assert rooms - named == {"", "__init__", "__main__", "version"} & rooms
+    for rules in re.findall(r"^\| [^|]+ \| ([^|]+\.py`) \|$", map_text, re.MULTILINE):
+        for file in re.findall(r"`([^`]+)`", rules):
+            assert (PACKAGE / file).is_file(), file
 
 
 def test_every_module_says_what_it_is_for():
