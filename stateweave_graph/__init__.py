@@ -60,6 +60,7 @@ from stateweave_graph.results import (
 from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
 from stateweave_graph.validation import Violation, validate
 from stateweave_graph.version import __version__
+from stateweave_graph.vocabulary import NodeType, Vocabulary
 
 __all__ = [
     "ANY_REVISION",
@@ -92,6 +93,7 @@ __all__ = [
     "NodeKind",
     "NodeRef",
     "NodeSet",
+    "NodeType",
     "NotAStoreError",
     "NotFoundError",
     "QueryError",
@@ -110,6 +112,7 @@ __all__ = [
     "Turn",
     "UnknownParentError",
     "Violation",
+    "Vocabulary",
     "VocabularyError",
     "Why",
     "__version__",

@@ -31,6 +31,7 @@ from stateweave_graph.repository.snapshots import Snapshot, check_extends
 from stateweave_graph.results import Commit
 from stateweave_graph.stores.base import StoreReader, StoreWriter
 from stateweave_graph.timestamps import iso_text, judged_instant_ms, now_ms
+from stateweave_graph.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +225,10 @@ def _write(
     head = ground.head
     if head is not None and not new and ground.mirror.frontier == [ref.id for ref in head.frontier]:
         return Settled(head_commit(head, ids), ground, made=False)
+    if head is not None and head.agent.vocabulary is not None:
+        vocabulary = Vocabulary.from_text(head.agent.vocabulary)
+        for node in new:
+            vocabulary.check(node)
     batch = _batch(request, ground, new, ids)
     tx.write(batch)
     after = ground.advance(batch)

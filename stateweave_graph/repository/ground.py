@@ -56,7 +56,7 @@ class Ground:
         return 0 if self.head is None else self.head.agent.node_count
 
     def stands_at(self, agent: AgentRecord | None) -> bool:
-        """Whether an agent's head is still this one, with the same content below it."""
+        """Whether an agent's head is still this one, with the same content and under the same vocabulary."""
         return _stand(None if self.head is None else self.head.agent) == _stand(agent)
 
     def expectation(self) -> Expectation:
@@ -172,5 +172,5 @@ def named_in(appends: Sequence[Append]) -> tuple[list[str], list[str]]:
     return ids, [append.resource_key for append in appends if append.resource_key is not None]
 
 
-def _stand(agent: AgentRecord | None) -> tuple[str, int, int] | None:
-    return None if agent is None else (agent.history, agent.revision, agent.generation)
+def _stand(agent: AgentRecord | None) -> tuple[str, int, int, str | None] | None:
+    return None if agent is None else (agent.history, agent.revision, agent.generation, agent.vocabulary)

@@ -25,7 +25,7 @@ from stateweave_graph.results import (
     Why,
 )
 from stateweave_graph.stores.base import CypherBounds, GraphStore
-from stateweave_graph.vocabulary import normalise_key, normalise_type
+from stateweave_graph.vocabulary import Vocabulary, normalise_key, normalise_type
 
 _MOST = 2**31
 """More than any history has; what is asked for beyond it is as good as all."""
@@ -236,6 +236,16 @@ class RepositoryReads:
         if at_revision is not None:
             check_positive(at_revision, "at_revision")
         return self.store.read(lambda tx: reads.memories(tx, agent_id, type, key, at_revision))
+
+    def vocabulary(self, agent_id: str) -> Vocabulary | None:
+        """The types of semantic nodes that an agent may have; None for any.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        text = self.store.read(lambda tx: reads.agent_there(tx, agent_id)).vocabulary
+        return None if text is None else Vocabulary.from_text(text)
 
     def memory_history(self, agent_id: str, type: str, key: str) -> list[CausalNode]:
         """The versions of a memory, newest first; type and key are normalised.

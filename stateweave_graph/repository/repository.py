@@ -51,6 +51,7 @@ from stateweave_graph.results import (
 from stateweave_graph.sessionlog import SessionLog
 from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
 from stateweave_graph.timestamps import iso_text, now_ms
+from stateweave_graph.vocabulary import Vocabulary
 
 Guess = TypeVar("Guess")
 Progress = Callable[[int, int], None]
@@ -164,6 +165,26 @@ class Repository(RepositoryReads):
             None if commit_id is None else check_name(commit_id, "commit id"),
             object_text(metadata),
         )
+
+    def set_vocabulary(self, agent_id: str, vocabulary: Vocabulary | None) -> None:
+        """Say which types of semantic nodes an agent may have from now on; None for any.
+
+        It is stored with the agent, so every worker enforces it. What is stored already is not judged again.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
+            raise InvalidRequestError(f"a Vocabulary is needed, not {type(vocabulary).__name__}")
+        text = None if vocabulary is None else vocabulary.to_text()
+
+        def work(tx: StoreWriter) -> None:
+            if tx.lock(agent_id) is None:
+                raise reads.no_agent(agent_id)
+            tx.set_vocabulary(agent_id, text)
+
+        self.store.write(work)
 
     def fork(self, agent_id: str, new: str, *, revision: int | None = None) -> Head:
         """Make an independent agent of an agent's history, or of its first revisions.

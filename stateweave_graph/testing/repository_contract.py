@@ -13,7 +13,10 @@ from stateweave_graph.testing.history_contract import HistoryContract
 from stateweave_graph.testing.import_contract import ImportContract
 from stateweave_graph.testing.reading_contract import ReadingContract
 from stateweave_graph.testing.turn_contract import TurnContract
+from stateweave_graph.testing.vocabulary_contract import VocabularyContract
 
 
-class RepositoryContract(CommitContract, ReadingContract, TurnContract, ImportContract, HistoryContract):
+class RepositoryContract(
+    CommitContract, ReadingContract, TurnContract, ImportContract, HistoryContract, VocabularyContract
+):
     """What a repository does on every store. Nothing of it may be skipped."""
