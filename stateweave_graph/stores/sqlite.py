@@ -14,7 +14,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stateweave_graph.errors import QueryError, ReadOnlyStoreError
+from stateweave_graph.errors import ReadOnlyStoreError
+from stateweave_graph.projection import Projection
 from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.sqlite_connection import (
     MEMORY,
@@ -45,6 +46,7 @@ class SqliteStore:
     def __init__(self, path: str | os.PathLike[str], timeout: float = 30.0) -> None:
         self._path = os.fspath(path)
         self._timeout = timeout
+        self._projection = Projection()
         self._local = threading.local()
         self._opened: list[tuple[int, sqlite3.Connection]] = []
         self._guard = threading.RLock()
@@ -88,8 +90,8 @@ class SqliteStore:
     def cypher(
         self, text: str, parameters: Mapping[str, Any], agents: Sequence[str] | None, bounds: CypherBounds
     ) -> tuple[list[str], list[dict[str, Any]]]:
-        """No Cypher here yet."""
-        raise QueryError(f"{self.name}: a SQLite file speaks no Cypher; ask a Neo4j server")
+        """The columns and rows of a text, over a picture of the agents asked for (see ``projection.py``)."""
+        return self.read(lambda tx: self._projection.query(tx, text, parameters, agents, bounds))
 
     def schema_version(self) -> int:
         """The version of the schema in the file; 0 where there is no file yet."""
@@ -117,6 +119,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close the connections of all threads."""
+        self._projection.close()
         with self._guard, translated(self.name):
             self._closed_times += 1
             self._memory = None

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from stateweave_graph import InvalidRequestError, QueryError, open_repository
-from stateweave_graph.shipped import examples_folder
 from tests.support.command import run
 from tests.support.states import append, story
-
-README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.fixture
@@ -121,33 +115,6 @@ def test_bounds(repo):
 def test_procedures_that_tell_of_the_schema_are_allowed(repo):
     labels = {row["label"] for row in repo.cypher("CALL db.labels() YIELD label RETURN label")}
     assert {"CausalNode", "AgentState"} <= labels
-
-
-def readme_texts() -> list[str]:
-    return re.findall(r"^```cypher\n(.*?)^```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-
-
-def test_the_readme_has_ten_texts():
-    assert len(readme_texts()) == 10
-
-
-@pytest.mark.parametrize("text", readme_texts(), ids=lambda text: text.splitlines()[0].removeprefix("// "))
-def test_a_text_of_the_readme_gives_rows(server, text):
-    from stateweave_graph import AgentState, read_session_log
-
-    with open_repository(**server.arguments()) as repo:
-        state = AgentState.from_json((examples_folder() / "coding-agent.json").read_bytes())
-        repo.import_state("coding-agent", state)
-        log = read_session_log(examples_folder() / "support-bot.jsonl")
-        repo.import_session_log("support-bot", log)
-        answer = [node for node in state.nodes if node.kind == "answer"][-1]
-        given = {"agent": "coding-agent", "answer": answer.id, "key": "src/kiosk/basket.py"}
-        parameters = {name: given[name] for name in re.findall(r"\$(\w+)", text)}
-        found = repo.cypher(text, parameters=parameters)
-    assert len(found) > 0
-    assert all(
-        isinstance(value, (str, int, float, bool, type(None))) for row in found for value in row.values()
-    )
 
 
 def test_the_command(repo, environment, tmp_path):

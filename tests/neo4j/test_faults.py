@@ -19,10 +19,11 @@ from stateweave_graph import (
     open_repository,
     validate,
 )
+from stateweave_graph.cyphertext import schema_statements
 from stateweave_graph.stores.neo4j_connection import refuse_old_server, without_credentials
 from stateweave_graph.stores.neo4j_errors import meaning_of
 from tests.support.neo4j_server import LTS, MavenServer, free_port, why_not
-from tests.support.processes import start
+from tests.support.processes import run_together, start
 from tests.support.proxy import COMMIT, Proxy
 from tests.support.states import append, story
 
@@ -285,3 +286,20 @@ def test_bookmarks_are_handed_over(server, repo):
         assert other.head("a").revision == commit.revision
         other.append("a", [Append(kind="answer", payload=1)], expected_revision=1)
         assert other.bookmarks() != marks
+
+
+def test_many_processes_use_a_database_first(server):
+    """Schema statements that run at once fail in Neo4j; five workers still get one schema and one agent."""
+    with server.session() as session:
+        for name in session.run("SHOW CONSTRAINTS YIELD name").value():
+            session.run(f"DROP CONSTRAINT {name}").consume()
+        for name in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name").value():
+            session.run(f"DROP INDEX {name}").consume()
+        session.run("MATCH (n) DETACH DELETE n").consume()
+    said = run_together([start("begin", json.dumps(server.arguments()), str(worker)) for worker in range(5)])
+    assert sorted(word for lines in said for line in lines for word in line) == ["lost"] * 4 + ["won"]
+    with server.session() as session:
+        constraints = session.run("SHOW CONSTRAINTS YIELD name").value()
+        indexes = session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name").value()
+    assert (len(constraints), len(indexes)) == (8, 17)
+    assert len(schema_statements()) == len(set(constraints) | set(indexes))

@@ -9,13 +9,13 @@ import gc
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ POM = Path(__file__).parent / "neo4j" / "pom.xml"
 PASSWORD = "for-the-tests"
 PATIENCE = 180.0
 
+# Ends a server when whoever started it ends in whatever way: then nothing holds the other end of the pipe.
+_WATCH = "import os, sys; sys.stdin.buffer.read(); os.kill(int(sys.argv[1]), 9)"
+
 
 @dataclass(frozen=True)
 class Release:
@@ -38,12 +41,26 @@ class Release:
         java: the oldest Java that it runs on.
         main: its main class.
         options: options for the Java virtual machine.
+        settings: settings of the server that other releases don't know.
     """
 
     version: str
     java: int
     main: str
     options: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def configuration(self, heap: str) -> dict[str, str]:
+        """The settings of a server, however it is started: small, and silent towards the network."""
+        return {
+            "server.http.enabled": "false",
+            "dbms.usage_report.enabled": "false",
+            "server.memory.pagecache.size": "256m",
+            "server.memory.heap.max_size": heap,
+            # Else each of its two databases takes 256 MB of disk before it holds anything.
+            "db.tx_log.preallocate": "false",
+            **self.settings,
+        }
 
 
 _OPENED = tuple(
@@ -55,6 +72,8 @@ NEWEST = Release(
     21,
     "org.neo4j.server.Neo4jCommunity",
     (*_OPENED, "--add-modules=jdk.incubator.vector", "--sun-misc-unsafe-memory-access=allow"),
+    # Else it opens a port beside Bolt's and tells the local network of itself.
+    {"server.fleet_discovery.enabled": "false", "dbms.fleet_manager.enabled": "false"},
 )
 
 
@@ -94,13 +113,33 @@ class Server:
             yield session
 
     def empty(self) -> None:
-        """Delete all data; the schema stays."""
+        """Delete all data; the schema stays.
+
+        Raises:
+            RuntimeError: the server is one that was given, and holds data that is not of the tests.
+        """
         with self.session() as session:
+            if self.how == "given":
+                self._claim(session)
             while session.run(
-                "MATCH (n) WHERE NOT n:StateWeaveSchema WITH n LIMIT 5000 DETACH DELETE n "
-                "RETURN count(*) AS n"
+                "MATCH (n) WHERE NOT n:StateWeaveSchema AND NOT n:StateWeaveTests "
+                "WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS n"
             ).single()["n"]:
                 pass
+
+    def _claim(self, session: Any) -> None:
+        """Mark an empty database as one for tests, so that only such a one is ever emptied."""
+        claimed, used = session.run(
+            "RETURN EXISTS { MATCH (:StateWeaveTests) }, EXISTS { MATCH (n) }"
+        ).single()
+        if claimed:
+            return
+        if used:
+            raise RuntimeError(
+                f"the database at {self.uri} holds data, which the tests would delete: "
+                "let NEO4J_TEST_URI, or NEO4J_TEST_DATABASE, name an empty one"
+            )
+        session.run("CREATE (:StateWeaveTests)").consume()
 
     def stop(self) -> None:
         """Stop it, where it was started here."""
@@ -116,21 +155,27 @@ class MavenServer(Server):
         self.port = free_port()
         self.uri = f"bolt://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
-        self._stop = self.kill  # its data is thrown away
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._stop = self.kill  # its data is thrown away, and an orderly end takes 5 to 10 s
+        settings = {
+            "server.bolt.listen_address": f"127.0.0.1:{self.port}",
+            "server.bolt.advertised_address": f"127.0.0.1:{self.port}",
+            **release.configuration(heap),
+        }
         (home / "conf").mkdir(parents=True, exist_ok=True)
-        (home / "conf" / "neo4j.conf").write_text(
-            f"server.bolt.listen_address=127.0.0.1:{self.port}\n"
-            f"server.bolt.advertised_address=127.0.0.1:{self.port}\n"
-            "server.http.enabled=false\n"
-            "dbms.usage_report.enabled=false\n"
-            "server.memory.pagecache.size=256m\n"
-            f"server.memory.heap.max_size={heap}\n"
-        )
-        self.start()
+        (home / "conf" / "neo4j.conf").write_text("".join(f"{key}={settings[key]}\n" for key in settings))
         atexit.register(self.kill)
+        self.start()
 
     def start(self) -> None:
-        """Start it, again after it was killed, and wait until it answers."""
+        """Start it, again after it was killed, and wait until it answers.
+
+        Raises:
+            RuntimeError: something that it needs is missing, Maven failed, or it does not answer.
+        """
+        missing = lacking(self.release)
+        if missing:
+            raise RuntimeError(f"Neo4j {self.release.version} needs {' and '.join(missing)}")
         command = [
             str(java_for(self.release)),
             f"-Xmx{self.heap}",
@@ -146,13 +191,27 @@ class MavenServer(Server):
             self.process = subprocess.Popen(
                 command, stdout=console, stderr=subprocess.STDOUT, start_new_session=True
             )
-        self._wait()
+        try:
+            self._watcher = subprocess.Popen(
+                [sys.executable, "-I", "-c", _WATCH, str(self.process.pid)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            self._wait()
+        except BaseException:
+            self.kill()
+            raise
 
     def kill(self) -> None:
         """Pull the plug: SIGKILL."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
+        if self.process is not None:
+            self.process.kill()
             self.process.wait()
+        if self._watcher is not None:
+            self._watcher.kill()
+            self._watcher.communicate()
 
     def _wait(self) -> None:
         assert self.process is not None
@@ -190,7 +249,16 @@ class MavenServer(Server):
 
 
 def start(release: Release, home: Path, heap: str = "1g") -> Server:
-    """A server of this release, in the first way that is there (see ``why_not``)."""
+    """A server of this release, in the first way that is there (see ``why_not``).
+
+    Args:
+        release: which; what ``NEO4J_TEST_URI`` names stands for the long-term release only.
+        home: the folder for its data, where it is made of its Maven artifacts.
+        heap: the most that Java's heap may take, as ``512m`` or ``1g``.
+
+    Raises:
+        RuntimeError: it can't be started; the text says why.
+    """
     given = os.environ.get("NEO4J_TEST_URI")
     if given and release is LTS:
         return Server(
@@ -201,17 +269,25 @@ def start(release: Release, home: Path, heap: str = "1g") -> Server:
             os.environ.get("NEO4J_TEST_DATABASE"),
         )
     if docker_answers():
-        return container(release)
+        return container(release, heap)
     return MavenServer(release, home, heap)
 
 
-def container(release: Release) -> Server:
+def container(release: Release, heap: str) -> Server:
     """A container of the release's image; its port is one that the engine chose."""
     from testcontainers.community.neo4j import Neo4jContainer
 
-    running = Neo4jContainer(f"neo4j:{release.version}-community", password=PASSWORD)
+    # The name is said, since $NEO4J_USER would be taken for it.
+    running = Neo4jContainer(f"neo4j:{release.version}-community", username="neo4j", password=PASSWORD)
+    for setting, value in release.configuration(heap).items():
+        running.with_env(container_variable(setting), value)
     running.start()
     return Server(running.get_connection_url(), "neo4j", PASSWORD, "container", _stop=running.stop)
+
+
+def container_variable(setting: str) -> str:
+    """The environment variable that carries a setting into Neo4j's image."""
+    return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
 
 
 def why_not(release: Release) -> str | None:
@@ -220,17 +296,21 @@ def why_not(release: Release) -> str | None:
         return None
     if docker_answers():
         return None
+    missing = lacking(release)
+    if not missing:
+        return None
+    given = "set NEO4J_TEST_URI, or " if release is LTS else ""
+    return f"no Neo4j {release.version}: {given}start a Docker engine, or install {' and '.join(missing)}"
+
+
+def lacking(release: Release) -> list[str]:
+    """What is not there of what a server made of Maven artifacts needs."""
     missing = []
     if java_for(release) is None:
         missing.append(f"Java {release.java} or newer")
     if shutil.which("mvn") is None and not jars_folder(release).is_dir():
         missing.append("Maven")
-    if not missing:
-        return None
-    return (
-        f"no Neo4j {release.version}: set NEO4J_TEST_URI, or start a Docker engine, or install "
-        f"{' and '.join(missing)}"
-    )
+    return missing
 
 
 def docker_answers() -> bool:
@@ -261,17 +341,19 @@ def java_for(release: Release) -> Path | None:
 
 def javas() -> list[Path]:
     """The Java programs of this machine."""
-    homes = [os.environ.get("JAVA_HOME"), *map(str, Path("/usr/lib/jvm").glob("*"))]
-    programs = [Path(home) / "bin" / "java" for home in homes if home]
-    on_path = shutil.which("java")
-    if on_path:
-        programs.append(Path(on_path))
-    return [program for program in programs if program.is_file()]
+    homes = [os.environ.get("JAVA_HOME"), *Path("/usr/lib/jvm").glob("*"), *Path("/opt").glob("*")]
+    named = [Path(home) / "bin" / "java" for home in homes if home]
+    found = [program for program in [*named, shutil.which("java")] if program and Path(program).is_file()]
+    # Many names of one program are common; each would be asked for its version.
+    return list({os.path.realpath(program): Path(program) for program in reversed(found)}.values())
 
 
 def java_version(program: Path) -> int:
     """The feature version of a Java program; 0 where it doesn't say."""
-    done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
     return parse_java_version(done.stderr)
 
 
@@ -292,29 +374,38 @@ def jars_folder(release: Release) -> Path:
 
 
 def jars(release: Release) -> Path:
-    """The folder of a release's jars, which Maven brings if they are not there yet."""
+    """The folder of a release's jars, which Maven brings if they are not there yet.
+
+    Raises:
+        RuntimeError: Maven failed; the text has its last words.
+    """
     folder = jars_folder(release)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{release.version}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
-            half = Path(tempfile.mkdtemp(dir=folder.parent))
-            subprocess.run(
-                [
-                    "mvn",
-                    "-q",
-                    "-B",
-                    "-f",
-                    str(POM),
-                    f"-Dneo4j.version={release.version}",
-                    "dependency:copy-dependencies",
-                    f"-DoutputDirectory={half}",
-                    "-DincludeScope=runtime",
-                ],
-                check=True,
-            )
-            half.rename(folder)
+            with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+                half = Path(scratch) / "jars"
+                _copy_jars(release, half)
+                half.rename(folder)
     return folder
+
+
+def _copy_jars(release: Release, folder: Path) -> None:
+    command = [
+        "mvn",
+        "-q",
+        "-B",
+        "-f",
+        str(POM),
+        f"-Dneo4j.version={release.version}",
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={folder}",
+        "-DincludeScope=runtime",
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"Maven did not bring Neo4j {release.version}:\n{done.stdout[-3_000:]}")
 
 
 def free_port() -> int:

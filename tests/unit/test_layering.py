@@ -28,6 +28,7 @@ LAYERS = [
     ["mapper", "mermaid"],
     ["sessionlog_records", "sessionlog_replay", "sessionlog"],
     ["stores.base"],
+    ["projection"],
     ["stores"],
     ["repository"],
     ["cli", "testing"],
@@ -39,6 +40,8 @@ ROOMS = {
     "rich": ("cli",),
     "networkx": ("mirror", "testing"),
     "icu": ("collation",),
+    "ladybug": ("projection",),
+    "pyarrow": ("projection",),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
 }
