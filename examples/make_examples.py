@@ -208,6 +208,51 @@ def support_log() -> str:
     return writer.text()
 
 
+def triage() -> AgentState:
+    """A history with branches, failures and goals given up: an agent that looks into an incident."""
+    scribe = Scribe("2026-11-09T09:41:00.000", 3)
+    add = scribe.add
+
+    def look(tool: str, args: dict[str, Any], result: dict[str, Any], on: CausalNode) -> CausalNode:
+        asked = add("tool_call", {"name": tool, "args": args}, [on.id])
+        return add("tool_result", {"tool": tool, "result": result}, [asked.id])
+
+    def version(path: str, operation: str, on: CausalNode) -> CausalNode:
+        payload = {"path": path, "operation": operation, "succeeded": True}
+        return add("resource", payload, [on.id], resource_key=path)
+
+    scribe.system("You look into incidents of the checkout service. Try causes apart from each other.")
+    slow = add("goal", "Checkout has been slow since 9:40. Why?")
+    database = add("inference", "It may be the database: the nightly index was dropped.", [slow.id])
+    cache = add("inference", "It may be the cache: its nodes were moved yesterday.", [slow.id])
+    plan = look("explain_query", {"query": "open orders"}, {"ok": True, "scans": "orders"}, database)
+    lost = look("cache_stats", {"cluster": "eu-1"}, {"error": "connection timed out after 10 s"}, cache)
+    again = look("cache_stats", {"cluster": "eu-1"}, {"ok": True, "hits": 0.97}, lost)
+    runbook = version("runbooks/checkout.md", "read", plan)
+    found = add("answer", "The database: the query scans orders. The cache is fine.", [runbook.id, again.id])
+    memory = {"type": "wisdom", "key": "slow-checkout", "content": "Look for a scan of orders first."}
+    add("semantic", memory, [found.id], resource_key="semantic:wisdom:slow-checkout", advance=False)
+
+    mend = add("goal", "Put the index back.")
+    slip = add("inference", "CREATE INDEX orders_open ...", [mend.id])
+    add("protocol_error", "That is no valid action. Answer with one JSON action.", [slip.id])
+    look("run_sql", {"file": "index.sql"}, {"ok": False, "reason": "lock wait"}, slip)
+
+    add("goal", "Never mind, I have done it by hand.")
+
+    tell = add("goal", "What do we tell the shops?", list(scribe.mirror.frontier))
+    newer = look("edit", {"path": "runbooks/checkout.md"}, {"ok": True}, tell)
+    version("runbooks/checkout.md", "write", newer)
+    add(
+        "answer",
+        "That it was a missing index, and is over (after the runbook as it was).",
+        [tell.id, runbook.id],
+    )
+    review = {"operation": "change_impact_review", "status": "open", "sourceNodeIds": [newer.id]}
+    add("verification", review, [newer.id], resource_key="change-review:runbook", advance=False)
+    return scribe.mirror.state()
+
+
 def main(folder: Path) -> None:
     """Write all examples."""
     snapshots = {
@@ -215,6 +260,7 @@ def main(folder: Path) -> None:
         "research-agent.json": snapshot("2026-08-17T09:00:00.000", 41, RESEARCH.system, RESEARCH.turns),
         "tabi-agent.json": snapshot("2026-10-03T01:15:00.000", 9, TABI.system, TABI.turns),
     }
+    snapshots["triage-agent.json"] = triage()
     for name, state in snapshots.items():
         (folder / name).write_text(f"{state.to_json()}\n", encoding="utf-8")
     (folder / "support-bot.jsonl").write_text(support_log(), encoding="utf-8")

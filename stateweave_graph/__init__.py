@@ -54,6 +54,7 @@ from stateweave_graph.results import (
     Moved,
     NodeRef,
     QueryResult,
+    ResourceVersion,
     Stored,
     Why,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "QueryResult",
     "ReadOnlyStoreError",
     "Repository",
+    "ResourceVersion",
     "SchemaError",
     "SemanticPayload",
     "SessionLog",

@@ -110,7 +110,7 @@ class CausalNode(BaseModel):
         )
 
     @classmethod
-    def unchecked(cls, **fields: Any) -> CausalNode:
+    def unchecked(cls, **fields: Any) -> Self:
         """A node from all its fields by Python name, none checked: for content that is known to be valid."""
         node = cls.__new__(cls)
         # What model_construct does, without its look at aliases and defaults (a third of the time).

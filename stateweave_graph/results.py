@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from stateweave_graph.errors import MissingExtraError
 from stateweave_graph.model import AgentState, CausalNode, NodeKind
 
 
@@ -167,6 +168,24 @@ class FailedRun(_Result):
     revision: int
 
 
+class ResourceVersion(CausalNode):
+    """A node as a version of its resource; equal to the node.
+
+    Attributes:
+        version: 1 for the first version, 2 for the next, …
+        action: the tool call that made or read it; None where it rests on none.
+    """
+
+    version: int
+    action: CausalNode | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CausalNode) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
 class Memory(_Result):
     """A current semantic memory: the newest version of a resource ``semantic:<type>:<key>``.
 
@@ -223,8 +242,36 @@ class QueryResult:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
+    def to_df(self) -> Any:
+        """The rows as a pandas ``DataFrame``.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise _analytics("A DataFrame", "pandas") from None
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+    def to_arrow(self) -> Any:
+        """The rows as a pyarrow ``Table``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise _analytics("An Arrow table", "pyarrow") from None
+        return pa.table({name: [row[name] for row in self.rows] for name in self.columns})
+
     def __repr__(self) -> str:
         return f"QueryResult({len(self.rows)} rows of {', '.join(self.columns)})"
+
+
+def _analytics(what: str, package: str) -> MissingExtraError:
+    return MissingExtraError(what, package, 'pip install "stateweave-graph[analytics]"')
 
 
 class Moved(_Result):

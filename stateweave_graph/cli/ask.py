@@ -5,12 +5,84 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Annotated
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stateweave_graph.cli import files
 from stateweave_graph.cli.options import Database, Json, opened
+
+if TYPE_CHECKING:
+    from stateweave_graph.results import QueryResult
+
+Folder = Annotated[
+    str | None,
+    typer.Option("--folder", metavar="FOLDER", help="A folder of queries of your own, looked at first."),
+]
+
+
+class Format(str, Enum):
+    """How rows are given out."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def queries(folder: Folder = None, as_json: Json = False) -> None:
+    """List the named queries.
+
+    Example: stateweave-graph queries
+    """
+    from stateweave_graph.cli.output import print_json, print_table
+    from stateweave_graph.queries import named_queries
+
+    found = named_queries(folder).values()
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": query.name,
+                    "question": query.question,
+                    "parameters": list(query.parameters),
+                    "columns": list(query.columns),
+                    "example": query.example,
+                }
+                for query in found
+            ]
+        )
+    else:
+        rows = [(query.name, ", ".join(query.parameters), query.question) for query in found]
+        print_table(["query", "parameters", "question"], rows, fold=["question"])
+
+
+def query(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A query's name.", show_default=False)],
+    agent: Annotated[str | None, typer.Option(metavar="AGENT", help="The agent it is about.")] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param", "-p", metavar="NAME=VALUE", help="A parameter; its value is JSON, else a text."
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How the rows are given out.")] = Format.TABLE,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - for standard output.")
+    ] = files.STANDARD,
+    folder: Folder = None,
+    db: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Run a named query.
+
+    Example: stateweave-graph query tool-usage --agent support-bot
+    """
+    given: dict[str, Any] = dict(map(_parameter, parameters or []))
+    with opened(db) as repository:
+        found = repository.query(name, agent=agent, folder=folder, **given)
+    _give_out(found, Format.JSON if as_json else form, output)
 
 
 def cypher(
@@ -35,24 +107,45 @@ def cypher(
 
     Example: stateweave-graph cypher "MATCH (s:AgentState) RETURN s.agentId AS agent, s.revision AS revision"
     """
-    from stateweave_graph.cli.output import line, print_json, print_table
-
     asked = _standard_input() if text == files.STANDARD else text
     with opened(db) as repository:
         found = repository.cypher(
             asked, parameters=dict(map(_parameter, parameters or [])), max_rows=max_rows, timeout=timeout
         )
-    if as_json:
-        print_json(found.rows)
-    elif as_csv:
+    form = Format.CSV if as_csv else Format.TABLE
+    _give_out(found, Format.JSON if as_json else form, files.STANDARD)
+
+
+def _give_out(found: QueryResult, form: Format, output: str) -> None:
+    """Rows in a form, to a file or to standard output."""
+    from stateweave_graph.cli.output import json_document, line, print_table
+
+    if form is Format.JSON:
+        files.write(output, json_document(found.rows))
+    elif form is Format.CSV:
         printed = io.StringIO()
         writer = csv.writer(printed, lineterminator="\n")
         writer.writerow(found.columns)
         writer.writerows([_cell(value) for value in row.values()] for row in found)
-        files.print_out(printed.getvalue())
+        files.write(output, printed.getvalue().encode())
+    elif form is Format.PARQUET:
+        files.write(output, _parquet(found))
+    elif output != files.STANDARD:
+        raise typer.BadParameter(
+            "a table is for looking at; say --format json, csv or parquet", param_hint="-o"
+        )
     else:
         rows = [[line("" if value is None else value) for value in row.values()] for row in found]
         print_table(found.columns, rows, fold=found.columns)
+
+
+def _parquet(found: QueryResult) -> bytes:
+    table = found.to_arrow()
+    import pyarrow.parquet as pq
+
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    return written.getvalue()
 
 
 def _standard_input() -> str:

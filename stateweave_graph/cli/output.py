@@ -69,10 +69,14 @@ def counted(count: int, name: str) -> str:
     return f"{count} {name}{'' if count == 1 else 's'}"
 
 
+def json_document(value: Any) -> bytes:
+    """A value as one JSON document."""
+    return f"{escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))}\n".encode()
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    text = escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))
-    write_out(f"{text}\n".encode())
+    write_out(json_document(value))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: Sequence[str] = ()) -> None:

@@ -57,3 +57,31 @@ def _step(tx: StoreReader, history: str, level: Collection[int], up: bool) -> se
     if up:
         return {parent for _, parent in tx.parents_of(history, level)}
     return {child for child, _ in tx.children_of(history, level)}
+
+
+def actions(tx: StoreReader, history: str, sequences: Collection[int]) -> dict[int, int]:
+    """The tool call behind each of some nodes, by sequence: whose result it rests on, or that it rests on.
+
+    Nodes that rest on none are left out; of several, the latest counts.
+    """
+    results = _latest_parents(tx, history, sequences, NodeKind.TOOL_RESULT)
+    calls = _latest_parents(tx, history, {*sequences, *results.values()}, NodeKind.TOOL_CALL)
+    found = {}
+    for sequence in sequences:
+        call = calls.get(results.get(sequence, sequence), calls.get(sequence))
+        if call is not None:
+            found[sequence] = call
+    return found
+
+
+def _latest_parents(
+    tx: StoreReader, history: str, sequences: Collection[int], kind: NodeKind
+) -> dict[int, int]:
+    edges = tx.parents_of(history, sequences)
+    parents = tx.refs_at(history, sorted({parent for _, parent in edges}))
+    of_kind = {ref.sequence for ref in parents if ref.kind == kind.value}
+    latest: dict[int, int] = {}
+    for child, parent in edges:
+        if parent in of_kind:
+            latest[child] = max(parent, latest.get(child, 0))
+    return latest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import CausalNode, NodeKind
+from stateweave_graph.queries import named_query
 from stateweave_graph.repository import explain, reads
 from stateweave_graph.repository.nodeset import NodeSet
 from stateweave_graph.repository.requests import check_name, check_positive, check_text, instant_of, kind_of
@@ -21,6 +23,7 @@ from stateweave_graph.results import (
     LogEntry,
     Memory,
     QueryResult,
+    ResourceVersion,
     Stored,
     Why,
 )
@@ -195,8 +198,8 @@ class RepositoryReads:
         check_positive(second, "second")
         return self.store.read(lambda tx: explain.diff(tx, agent_id, first, second))
 
-    def resource(self, agent_id: str, key: str) -> list[CausalNode]:
-        """The versions of a resource, newest first.
+    def resource(self, agent_id: str, key: str) -> list[ResourceVersion]:
+        """The versions of a resource, newest first, each a node with its number and the tool call behind it.
 
         Raises:
             NotFoundError: there is no such agent or resource.
@@ -247,7 +250,7 @@ class RepositoryReads:
         text = self.store.read(lambda tx: reads.agent_there(tx, agent_id)).vocabulary
         return None if text is None else Vocabulary.from_text(text)
 
-    def memory_history(self, agent_id: str, type: str, key: str) -> list[CausalNode]:
+    def memory_history(self, agent_id: str, type: str, key: str) -> list[ResourceVersion]:
         """The versions of a memory, newest first; type and key are normalised.
 
         Raises:
@@ -283,6 +286,39 @@ class RepositoryReads:
         bounds = CypherBounds(min(check_positive(max_rows, "max_rows"), _MOST), float(timeout))
         columns, rows = self.store.cypher(text, parameters or {}, agents, bounds)
         return QueryResult(columns, rows)
+
+    def query(
+        self,
+        name: str,
+        *,
+        agent: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        max_rows: int = 10_000,
+        timeout: float = 30.0,
+        **parameters: Any,
+    ) -> QueryResult:
+        """Run a named query; ``stateweave-graph queries`` lists them.
+
+        Args:
+            name: its name.
+            agent: the agent that it is about, where it is about one.
+            folder: a folder of queries of your own, looked at first.
+            max_rows: the most rows.
+            timeout: the most seconds.
+            parameters: its other parameters.
+
+        Raises:
+            QueryError: there is no such query, or it is given other parameters than it takes.
+            NotFoundError: there is no such agent.
+        """
+        query = named_query(name, folder)
+        given = parameters if agent is None else {"agent": check_name(agent), **parameters}
+        query.check(given)
+        if agent is not None:
+            self.store.read(lambda tx: reads.agent_there(tx, agent))
+        agents = None if agent is None else [agent]
+        found = self.cypher(query.text, parameters=given, agents=agents, max_rows=max_rows, timeout=timeout)
+        return QueryResult(found.columns, query.sort(found.rows))
 
     def mirror(self, agent_id: str) -> CausalMirror:
         """The whole history in memory, as a networkx graph.

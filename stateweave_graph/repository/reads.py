@@ -20,7 +20,16 @@ from stateweave_graph.records import (
     ResourceKeyRecord,
 )
 from stateweave_graph.repository import causality
-from stateweave_graph.results import AgentSummary, FailedRun, Head, LogEntry, Memory, NodeRef, Stored
+from stateweave_graph.results import (
+    AgentSummary,
+    FailedRun,
+    Head,
+    LogEntry,
+    Memory,
+    NodeRef,
+    ResourceVersion,
+    Stored,
+)
 from stateweave_graph.stores.base import StoreReader
 from stateweave_graph.timestamps import iso_text
 from stateweave_graph.vocabulary import normalise_key, normalise_type
@@ -177,14 +186,20 @@ def nodes_at(tx: StoreReader, agent_id: str, history: str, sequences: Sequence[i
     return _with_parents(tx, history, list(tx.nodes_at(history, sequences)))
 
 
-def versions(tx: StoreReader, agent_id: str, key: str) -> list[CausalNode]:
-    """The versions of a resource, newest first."""
+def versions(tx: StoreReader, agent_id: str, key: str) -> list[ResourceVersion]:
+    """The versions of a resource, newest first, with the tool calls that made them."""
     history = agent_there(tx, agent_id).history
     there = isinstance(key, str) and not has_lone_surrogate(key)
     found = tx.versions(history, key_hash(key)) if there else []
     if not found:
         raise NotFoundError(f"agent {agent_id!r} has no resource {key!r}")
-    return _with_parents(tx, history, list(tx.nodes_at(history, found)))[::-1]
+    calls = causality.actions(tx, history, found)
+    nodes = {node.sequence: node for node in nodes_at(tx, agent_id, history, [*found, *calls.values()])}
+    listed = []
+    for version, sequence in enumerate(found, start=1):
+        action = nodes[calls[sequence]] if sequence in calls else None
+        listed.append(ResourceVersion.unchecked(**vars(nodes[sequence]), version=version, action=action))
+    return listed[::-1]
 
 
 def heads(tx: StoreReader, agent_id: str) -> list[CausalNode]:

@@ -214,6 +214,22 @@ class HistoryContract(RepositoryFixtures):
         first = repo.known_at("a", state.nodes[0].id)
         assert (first.resources, first.memory) == ({}, [])
 
+    def test_versions_have_the_action_that_made_them(self, repo: Repository) -> None:
+        repo.save("a", story(2), expected_revision=0)
+        with repo.turn("a") as turn:
+            goal = turn.goal("g")
+            turn.resource("a.txt", operation="write", parents=[goal])
+            call = turn.tool_call("edit", {})
+            turn.tool_result(call, {"ok": True})
+            turn.resource("a.txt", operation="write", bytes=1)
+        found = repo.resource("a", "a.txt")
+        assert [version.version for version in found] == [4, 3, 2, 1]
+        actions = [version.action for version in found]
+        assert actions[0] == call
+        assert actions[1] is None
+        assert [action.payload["turn"] for action in actions[2:] if action] == [1, 0]
+        assert all(repo.node("a", version.id) == version for version in found)
+
     def test_memory_as_it_was(self, repo: Repository) -> None:
         for number in (1, 2, 3):
             repo.save("a", story(number), expected_revision=number - 1)

@@ -14,7 +14,7 @@ from stateweave_graph.errors import (
     UnknownParentError,
     VocabularyError,
 )
-from stateweave_graph.model import NodeKind
+from stateweave_graph.model import CausalNode, NodeKind
 from stateweave_graph.repository.repository import Repository
 from stateweave_graph.testing.fixtures import OpenRepo, RepositoryFixtures
 from stateweave_graph.testing.samples import append, story
@@ -197,7 +197,7 @@ class TurnContract(RepositoryFixtures):
     def test_versions_join_the_one_before(self, open_repo: OpenRepo) -> None:
         repo = open_repo()
         repo.save("a", story(3), expected_revision=0)
-        newest = repo.resource("a", "a.txt")[0]
+        newest: CausalNode = repo.resource("a", "a.txt")[0]
         for again in (repo, open_repo()):
             with again.turn("a") as turn:
                 turn.goal("g")

@@ -22,7 +22,7 @@ from stateweave_graph import (
 from stateweave_graph.cyphertext import schema_statements
 from stateweave_graph.stores.neo4j_connection import refuse_old_server, without_credentials
 from stateweave_graph.stores.neo4j_errors import meaning_of
-from tests.support.neo4j_server import LTS, MavenServer, free_port, why_not
+from tests.support.neo4j_server import LTS, MavenServer, free_port, lacking
 from tests.support.processes import run_together, start
 from tests.support.proxy import COMMIT, Proxy
 from tests.support.states import append, story
@@ -127,7 +127,7 @@ def test_a_server_that_stays_away_says_that_the_outcome_is_unknown(server, repo,
     assert len(repo.load("a").state.nodes) == 2
 
 
-@pytest.mark.skipif(bool(why_not(LTS)), reason=str(why_not(LTS)))
+@pytest.mark.skipif(bool(lacking(LTS)), reason=str(lacking(LTS)))
 def test_a_killed_server_loses_nothing_acknowledged(tmp_path):
     own = MavenServer(LTS, tmp_path / "home", heap="512m")
     try:

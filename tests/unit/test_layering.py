@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A module may import those of its own layer and of the layers before it.
 LAYERS = [
     ["version", "errors"],
-    ["jsontext", "timestamps", "collation", "cyphertext", "shipped"],
+    ["jsontext", "timestamps", "collation", "cyphertext", "queries", "shipped"],
     ["identity"],
     ["javascript"],
     ["validation"],
@@ -41,7 +41,8 @@ ROOMS = {
     "networkx": ("mirror", "testing"),
     "icu": ("collation",),
     "ladybug": ("projection",),
-    "pyarrow": ("projection",),
+    "pyarrow": ("projection", "results", "cli"),
+    "pandas": ("results",),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
 }
