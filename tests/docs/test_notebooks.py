@@ -36,4 +36,4 @@ def test_a_notebook_is_committed_without_outputs(path):
 
 
 def test_there_are_notebooks():
-    assert [path.stem for path in NOTEBOOKS] == ["first-steps"]
+    assert [path.stem for path in NOTEBOOKS] == ["analysts-week", "first-steps"]

@@ -42,7 +42,7 @@ def test_python_blocks_print_what_is_shown(tmp_path, monkeypatch):
 
 
 def test_commands_print_what_is_shown(tmp_path):
-    for example in ("support-bot.jsonl", "coding-agent.json"):
+    for example in ("support-bot.jsonl", "coding-agent.json", "triage-agent.json"):
         shutil.copy(ROOT / "examples" / example, tmp_path)
     sessions = [code for language, code in blocks("README.md") if language == "console"]
     assert sessions
