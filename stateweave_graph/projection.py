@@ -1,8 +1,8 @@
 """Cypher without a server: an in-memory graph of chosen agents, made from a store's records.
 
 It is a picture (LadybugDB, in-process) with the labels, edges and properties of the graph on Neo4j, but for
-the labels of kinds. It holds no truth: it is made anew when an agent that it shows has moved, and thrown
-away at will.
+the labels of kinds. It holds no truth: it is brought up to date by what was appended since, made anew when
+anything is off, and thrown away at will. One query runs at a time.
 """
 
 from __future__ import annotations
@@ -11,56 +11,18 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from stateweave_graph.errors import MissingExtraError, NotFoundError, QueryError
-from stateweave_graph.records import AgentRecord, CommitRecord, NodeRecord
+from stateweave_graph.projection_picture import Picture, Standing
+from stateweave_graph.records import AgentRecord
 from stateweave_graph.stores.base import CypherBounds, StoreReader
 
 MAX_NODES = 200_000
 """The most causal nodes of one projection."""
 
-_POOL_BYTES = 512 * 1024 * 1024
 _MAX_HOPS = 1_000_000
 _PAGE = 1_000
-
-_TEXT, _NUMBER, _TRUTH, _NUMBERS = "STRING", "INT64", "BOOL", "INT64[]"
-_NODE_TABLES: dict[str, dict[str, str]] = {
-    "AgentState": {
-        "agentId": _TEXT, "history": _TEXT, "version": _NUMBER, "revision": _NUMBER, "generation": _NUMBER,
-        "nodeCount": _NUMBER, "systemId": _TEXT, "vocabulary": _TEXT, "metadata": _TEXT, "createdAt": _TEXT,
-        "updatedAt": _TEXT,
-    },
-    "Commit": {
-        "history": _TEXT, "revision": _NUMBER, "commitId": _TEXT, "committedAt": _TEXT,
-        "committedAtMs": _NUMBER, "firstSequence": _NUMBER, "lastSequence": _NUMBER, "digest": _TEXT,
-        "hash": _TEXT, "requestHash": _TEXT, "metadata": _TEXT, "appended": _NUMBERS,
-    },
-    "CausalNode": {
-        "history": _TEXT, "id": _TEXT, "kind": _TEXT, "payload": _TEXT, "payloadHash": _TEXT,
-        "createdAt": _TEXT, "createdAtMs": _NUMBER, "sequence": _NUMBER, "turn": _NUMBER,
-        "resourceKey": _TEXT, "extra": _TEXT, "semanticType": _TEXT, "semanticKey": _TEXT, "tool": _TEXT,
-        "operation": _TEXT, "succeeded": _TRUTH,
-    },
-    "ResourceKey": {
-        "history": _TEXT, "key": _TEXT, "keyHash": _TEXT, "headId": _TEXT, "versions": _NUMBER,
-        "semanticType": _TEXT, "semanticKey": _TEXT,
-    },
-    "FailedRun": {
-        "history": _TEXT, "position": _NUMBER, "at": _TEXT, "runId": _TEXT, "input": _TEXT, "error": _TEXT,
-        "usage": _TEXT, "revision": _NUMBER,
-    },
-}  # fmt: skip
-_EDGE_TABLES: dict[str, tuple[str, str, dict[str, str]]] = {
-    "COMMITTED": ("AgentState", "Commit", {"revision": _NUMBER}),
-    "FAILED": ("AgentState", "FailedRun", {}),
-    "TRACKS": ("AgentState", "ResourceKey", {}),
-    "ADDED": ("Commit", "CausalNode", {"sequence": _NUMBER}),
-    "FRONTIER": ("Commit", "CausalNode", {"position": _NUMBER}),
-    "PARENT": ("CausalNode", "CausalNode", {"sequence": _NUMBER, "resourceKey": _TEXT}),
-    "VERSION_OF": ("CausalNode", "ResourceKey", {"version": _NUMBER}),
-}
 
 _QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"(?<![.:$\w([])[A-Za-z_]+\b(?!\s*[.:),\]])")  # not where it is plainly a name
@@ -101,23 +63,12 @@ _FORBIDDEN = frozenset(
 _RECURSION = re.compile(r"(:\s*PARENT\s*)\*\s*(\d*)\s*(?:\.\.\s*(\d*))?(\s*\])")
 
 
-class _Standing(NamedTuple):
-    """Where an agent stood when it was pictured."""
-
-    history: str
-    revision: int
-    generation: int
-    updated_at: str
-    failures: int
-
-
 class Projection:
     """Pictures of agents of one store; the last one made is kept. May be shared by threads."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._standing: tuple[_Standing, ...] = ()
-        self._database: Any = None
+        self._picture: Picture | None = None
 
     def query(
         self,
@@ -137,20 +88,25 @@ class Projection:
         """
         refuse_other_than_reading(text)
         ladybug = _ladybug()
+        chosen = list(_chosen(reader, agents))
+        _refuse_too_many(chosen)
         with self._guard:
-            chosen = list(_chosen(reader, agents))
-            standing = tuple(_standing(reader, agent) for agent in chosen)
-            if self._database is None or standing != self._standing:
-                self._database = None  # the old picture is let go of before the new one is made
-                self._database = _picture(ladybug, reader, chosen)
-                self._standing = standing
-            database = self._database
-        return _run(ladybug, database, text, parameters, bounds)
+            return _run(ladybug, self._shown(ladybug, reader, chosen), text, parameters, bounds)
 
     def close(self) -> None:
         """Let go of the picture."""
         with self._guard:
-            self._database, self._standing = None, ()
+            self._picture = None
+
+    def _shown(self, ladybug: Any, reader: StoreReader, agents: Sequence[AgentRecord]) -> Any:
+        """The database that shows agents as they stand now, and no others."""
+        standings = [Standing.of(reader, agent) for agent in agents]
+        picture, self._picture = self._picture, None  # one that breaks is not kept
+        if picture is None or not picture.follows(standings):
+            picture = Picture(ladybug)
+        picture.show(reader, agents, standings)
+        self._picture = picture
+        return picture.database
 
 
 def refuse_other_than_reading(text: str) -> None:
@@ -212,117 +168,13 @@ def _chosen(reader: StoreReader, agents: Sequence[str] | None) -> Iterator[Agent
         after = page[-1].agent_id
 
 
-def _standing(reader: StoreReader, agent: AgentRecord) -> _Standing:
-    failures = len(reader.failures(agent.history))
-    return _Standing(agent.history, agent.revision, agent.generation, agent.updated_at, failures)
-
-
-def _picture(ladybug: Any, reader: StoreReader, agents: Sequence[AgentRecord]) -> Any:
+def _refuse_too_many(agents: Sequence[AgentRecord]) -> None:
     nodes = sum(agent.node_count for agent in agents)
     if nodes > MAX_NODES:
         raise QueryError(
             f"{len(agents)} agents hold {nodes} nodes, and a picture in memory may hold {MAX_NODES}; name "
             "the agents to ask about with agents=[…], or ask a Neo4j server"
         )
-    rows = _Rows()
-    for agent in agents:
-        rows.add(reader, agent)
-    database = ladybug.Database(":memory:", buffer_pool_size=_POOL_BYTES)
-    connection = ladybug.Connection(database)
-    for table, columns in _NODE_TABLES.items():
-        named = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
-        connection.execute(f"CREATE NODE TABLE `{table}`(uid INT64 PRIMARY KEY, {named})")
-    for table, (source, target, columns) in _EDGE_TABLES.items():
-        named = "".join(f", `{name}` {kind}" for name, kind in columns.items())
-        connection.execute(f"CREATE REL TABLE `{table}`(FROM `{source}` TO `{target}`{named})")
-    connection.close()
-    for table, columns in _NODE_TABLES.items():
-        _load(ladybug, database, table, {"uid": _NUMBER, **columns}, rows.nodes[table])
-    for table, (_, _, columns) in _EDGE_TABLES.items():
-        _load(ladybug, database, table, {"from": _NUMBER, "to": _NUMBER, **columns}, rows.edges[table])
-    return database
-
-
-def _load(
-    ladybug: Any, database: Any, table: str, columns: Mapping[str, str], rows: list[tuple[Any, ...]]
-) -> None:
-    """Load rows with a connection of their own: one that loads twice from one object crashes."""
-    if not rows:
-        return
-    import pyarrow as pa
-
-    types = {_TEXT: pa.string(), _NUMBER: pa.int64(), _TRUTH: pa.bool_(), _NUMBERS: pa.list_(pa.int64())}
-    arrays = [
-        pa.array(values, types[kind])
-        for values, kind in zip(zip(*rows, strict=True), columns.values(), strict=True)
-    ]
-    connection = ladybug.Connection(database)
-    connection.execute(f"COPY `{table}` FROM $rows", {"rows": pa.table(arrays, names=list(columns))})
-    connection.close()
-
-
-class _Rows:
-    """The rows of all tables."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _NODE_TABLES}
-        self.edges: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _EDGE_TABLES}
-        self._uids = count(1)
-
-    def add(self, reader: StoreReader, agent: AgentRecord) -> None:
-        """Add all that is below an agent."""
-        own = self._node(
-            "AgentState", agent.agent_id, agent.history, 1, agent.revision, agent.generation,
-            agent.node_count, agent.system_id, agent.vocabulary, agent.metadata, agent.created_at,
-            agent.updated_at,
-        )  # fmt: skip
-        uids = self._causal_nodes(reader, agent)
-        before: int | None = None
-        while page := reader.commits(agent.history, before, _PAGE):
-            for commit in page:
-                self._commit(agent.history, own, commit, uids)
-            before = page[-1].revision
-        for record in reader.resources(agent.history, semantic_only=False):
-            uid = self._node(
-                "ResourceKey", agent.history, record.key, record.key_hash, record.head_id, record.versions,
-                record.semantic_type, record.semantic_key,
-            )  # fmt: skip
-            self.edges["TRACKS"].append((own, uid))
-            for version, sequence in enumerate(reader.versions(agent.history, record.key_hash), start=1):
-                self.edges["VERSION_OF"].append((uids[sequence], uid, version))
-        for position, run in enumerate(reader.failures(agent.history), start=1):
-            uid = self._node(
-                "FailedRun", agent.history, position, run.at, run.run_id, run.input, run.error, run.usage,
-                run.revision,
-            )  # fmt: skip
-            self.edges["FAILED"].append((own, uid))
-
-    def _causal_nodes(self, reader: StoreReader, agent: AgentRecord) -> dict[int, int]:
-        uids: dict[int, int] = {}
-        for record in reader.nodes(agent.history, 1, agent.node_count):
-            uids[record.sequence] = self._causal_node(agent.history, record)
-            joined = set(record.resource_parents)
-            for parent in record.parents:
-                key = record.resource_key if parent in joined else None
-                self.edges["PARENT"].append((uids[record.sequence], uids[parent], record.sequence, key))
-        return uids
-
-    def _causal_node(self, history: str, record: NodeRecord) -> int:
-        return self._node("CausalNode", history, *record[:15])
-
-    def _commit(self, history: str, agent: int, commit: CommitRecord, uids: Mapping[int, int]) -> None:
-        appended = None if commit.appended is None else list(commit.appended)
-        uid = self._node("Commit", history, *commit[:10], appended)
-        self.edges["COMMITTED"].append((agent, uid, commit.revision))
-        for sequence in range(commit.first_sequence, commit.last_sequence + 1):
-            self.edges["ADDED"].append((uid, uids[sequence], sequence))
-        for position, sequence in enumerate(commit.frontier):
-            self.edges["FRONTIER"].append((uid, uids[sequence], position))
-
-    def _node(self, table: str, *values: Any) -> int:
-        uid = next(self._uids)
-        self.nodes[table].append((uid, *values))
-        return uid
 
 
 def _run(

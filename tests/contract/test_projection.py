@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from stateweave_graph import InvalidRequestError, NotFoundError, QueryError, open_repository
+from stateweave_graph import (
+    InvalidRequestError,
+    NodeType,
+    NotFoundError,
+    QueryError,
+    Vocabulary,
+    open_repository,
+)
 from stateweave_graph.projection import in_dialect, refuse_other_than_reading
 from stateweave_graph.testing.samples import dense_state, hostile_state
 from tests.support.command import ROOT, run
+from tests.support.cypher_texts import ALL_TEXTS, fill, parameters_of
 from tests.support.states import append, story
 
 COUNT = "MATCH (n:CausalNode) RETURN count(*) AS n"
@@ -43,6 +52,35 @@ def test_it_shows_what_stands_now(repo, tmp_path):
     assert rows(repo, COUNT) == [{"n": 1}]
     repo.close()
     assert rows(repo, COUNT) == [{"n": 1}]
+
+
+def test_a_picture_that_followed_is_the_same_as_a_new_one(tmp_path):
+    """Commits of this process and of others, new agents, resources, failures and vocabularies; then all texts."""
+    with open_repository(tmp_path / "history.db") as repo, open_repository(tmp_path / "history.db") as other:
+        given: dict[str, Any] = {"answer": "", "key": "src/kiosk/basket.py", "numbers": [1]}
+        repo.cypher(COUNT)
+        for step in range(4):
+            if step == 1:
+                given |= fill(other)
+            for name in ("one", "two", "coding-agent")[: 3 if step else 2]:
+                with (repo if step % 2 else other).turn(name) as turn:
+                    turn.goal(f"goal {step}")
+                    turn.resource("src/kiosk/basket.py", operation="read", bytes=step)
+                    turn.remember("memory", f"key {step % 2}", step)
+                    turn.answer(f"answer {step}")
+                other.record_failure(name, input="i", error=f"failed {step}")
+            if step == 2:
+                other.set_vocabulary("one", Vocabulary([NodeType("memory", "what is known")]))
+            repo.cypher(COUNT)
+        other.set_vocabulary("one", None)
+        with open_repository(tmp_path / "history.db") as fresh:
+            for agent in ("one", "coding-agent", "support-bot"):
+                for text in ALL_TEXTS:
+                    asked = parameters_of(text, agent, given)
+                    followed = repo.cypher(text, parameters=asked, max_rows=100_000)
+                    assert followed.rows == fresh.cypher(text, parameters=asked, max_rows=100_000).rows, text
+            vocabularies = "MATCH (s:AgentState) RETURN s.agentId AS a, s.vocabulary AS v ORDER BY a"
+            assert repo.cypher(vocabularies).rows == fresh.cypher(vocabularies).rows
 
 
 def test_it_shows_the_agents_asked_for(repo):
