@@ -158,7 +158,7 @@ def print_log(entries: list[LogEntry | FailedRun]) -> None:
     rows: list[tuple[str, ...]] = []
     for entry in entries:
         if isinstance(entry, LogEntry):
-            said = (entry.metadata or {}).get("input") or entry.metadata or entry.commit_id
+            said = (entry.metadata or {}).get("input") or entry.goal or entry.metadata or entry.commit_id
             rows.append((str(entry.revision), when(entry.committed_at), f"+{entry.node_count}", line(said)))
         else:
             rows.append(("failed", when(entry.at), "", line(f"{entry.input}: {entry.error}")))
