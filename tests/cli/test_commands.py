@@ -228,6 +228,9 @@ def test_cypher_on_a_file(folder):
     refused = run("cypher", "CREATE (n:CausalNode)", "--json", cwd=folder)
     assert (refused.code, refused.out) == (2, "")
     assert json.loads(refused.err)["error"]["type"] == "QueryError"
+    unreadable = run("cypher", "-", cwd=folder, stdin=b"\xff")
+    assert unreadable.code == 2
+    assert "not UTF-8" in unreadable.err
 
 
 def test_delete_without_a_terminal_says_what_to_type(folder):
