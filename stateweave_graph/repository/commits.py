@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
-from uuid import uuid4
 
 from stateweave_graph.errors import CommitIdReusedError, NotFoundError
 from stateweave_graph.hashing import CHAIN_START, commit_hash, extend_digest
@@ -229,7 +228,8 @@ def _write(
         vocabulary = Vocabulary.from_text(head.agent.vocabulary)
         for node in new:
             vocabulary.check(node)
-    batch = _batch(request, ground, new, ids)
+    history = tx.new_history(request.agent_id) if head is None else head.agent.history
+    batch = _batch(request, ground, history, new, ids)
     tx.write(batch)
     after = ground.advance(batch)
     commit = Commit(
@@ -245,7 +245,9 @@ def _write(
     return Settled(commit, after, made=True)
 
 
-def _batch(request: Request, ground: Ground, new: Sequence[CausalNode], ids: Sequence[str]) -> Batch:
+def _batch(
+    request: Request, ground: Ground, history: str, new: Sequence[CausalNode], ids: Sequence[str]
+) -> Batch:
     mirror, before = ground.mirror, ground.head
     nodes = tuple(node_record(node, mirror.ref) for node in new)
     resources, versions = resource_records(new, ground.resources)
@@ -253,7 +255,7 @@ def _batch(request: Request, ground: Ground, new: Sequence[CausalNode], ids: Seq
     committed_at = request.committed_at or iso_text(now)
     agent = AgentRecord(
         agent_id=request.agent_id,
-        history=uuid4().hex if before is None else before.agent.history,
+        history=history,
         revision=1 if before is None else before.agent.revision + 1,
         generation=0 if before is None else before.agent.generation,
         node_count=mirror.node_count,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
-from uuid import uuid4
 
 from stateweave_graph.errors import ConflictError, DivergedError, StoreError
 from stateweave_graph.mapper import resource_records
@@ -142,7 +141,7 @@ def _write(
     stored: AgentRecord | None,
     failures: list[FailedRunRecord],
 ) -> Imported:
-    history = uuid4().hex if stored is None else stored.history
+    history = tx.new_history(agent_id) if stored is None else stored.history
     commits = nodes = 0
     for batch in batches(source, agent_id, history, stored):
         tx.write(batch)

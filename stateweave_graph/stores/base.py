@@ -120,6 +120,9 @@ class StoreWriter(StoreReader, Protocol):
     def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
         """What ``lock``, ``head`` and ``lookup`` do, in one step: all that most commits must read."""
 
+    def new_history(self, agent_id: str) -> str:
+        """The id that a history of this agent is to have if it begins in this unit of work."""
+
     def write(self, batch: Batch) -> None:
         """Write one commit. The lock must be held; batches of one work follow each other."""
 

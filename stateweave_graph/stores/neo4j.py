@@ -40,6 +40,7 @@ from stateweave_graph.stores.neo4j_records import Neo4jReader
 from stateweave_graph.stores.neo4j_staging import (
     Sizes,
     discard,
+    left_behind,
     publish,
     stage,
     sweep,
@@ -196,11 +197,16 @@ class Neo4jStore:
             self._look(session)
             return session.execute_read(self._described(lambda tx: work(Neo4jReader(tx)), "read"))
 
-    def _write(self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None) -> Result:
+    def _write(
+        self,
+        work: Callable[[StoreWriter], Result],
+        report: Callable[[int], None] | None,
+        taken_up: Mapping[str, str] | None = None,
+    ) -> Result:
         writers: list[Neo4jWriter] = []
 
         def attempt(tx: ManagedTransaction) -> Result:
-            writer = Neo4jWriter(tx, self._max_commit_nodes)
+            writer = Neo4jWriter(tx, self._max_commit_nodes, taken_up)
             writers.append(writer)
             result = work(writer)
             if sum(new.node_count for new in writer.begun.values()) > self._max_whole_nodes:
@@ -212,6 +218,10 @@ class Neo4jStore:
             with self._session(WRITE_ACCESS) as session:
                 result = session.execute_write(self._described(attempt, "commit"))
         except _TooLargeError as large:
+            left = {new.agent_id: left_behind(self, new) for new in large.histories}
+            known = {agent_id: history for agent_id, history in left.items() if history is not None}
+            if taken_up is None and known:
+                return self._write(work, report, known)  # so that its result names the history taken up
             for new in large.histories:
                 self._bring_in(new, report)
             return large.result  # type: ignore[no-any-return]

@@ -64,6 +64,12 @@ class Staged(NamedTuple):
     owner: str
 
 
+def left_behind(store: Transactions, new: NewHistory) -> str | None:
+    """The id of the same history as an interrupted import left it; None where none did."""
+    found = store.run_in_one([("stage_peek", {"key": _key(new)})])[0]
+    return found[0]["history"] if found else None
+
+
 def stage(store: Transactions, new: NewHistory, sizes: Sizes, report: Callable[[int], None] | None) -> Staged:
     """Write a new history part by part; parts that an interrupted import left are not written again.
 
@@ -139,7 +145,7 @@ def _begin(store: Transactions, new: NewHistory) -> tuple[Staged, int]:
 
 def _taken_over(new: NewHistory) -> StoreError:
     return StoreError(
-        f"another process has taken over the import of agent {new.batches[0].agent.agent_id!r}; look whether "
+        f"another process has taken over the import of agent {new.agent_id!r}; look whether "
         "it is there before you try again"
     )
 
@@ -151,7 +157,7 @@ def _key(new: NewHistory) -> str:
     """
     *earlier, last = [batch.commit for batch in new.batches]
     commits = [hash_fields(commit.hash) for commit in earlier]
-    return hash_fields(new.batches[0].agent.agent_id, commits, last.digest, last.request_hash)
+    return hash_fields(new.agent_id, commits, last.digest, last.request_hash)
 
 
 def _parts(batches: Sequence[Batch], history: str, sizes: Sizes) -> Iterator[Part]:

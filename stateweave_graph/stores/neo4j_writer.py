@@ -6,8 +6,9 @@ small enough for the same transaction (design.md, *Large things are staged*).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
@@ -41,6 +42,11 @@ class NewHistory:
         self.failures: list[FailedRunRecord] = []
 
     @property
+    def agent_id(self) -> str:
+        """The agent that it is to be."""
+        return self.batches[0].agent.agent_id
+
+    @property
     def node_count(self) -> int:
         """The number of nodes of all its commits."""
         return sum(len(batch.nodes) for batch in self.batches)
@@ -52,14 +58,18 @@ class Neo4jWriter(Neo4jReader):
     Args:
         transaction: the transaction.
         max_nodes: the most nodes of one commit.
+        taken_up: the ids of staged histories that are to be taken up again, by agent.
 
     Attributes:
         begun: histories that begin in this unit of work and are not written yet, by their ids.
         deleted: histories whose agents were deleted in it.
     """
 
-    def __init__(self, transaction: ManagedTransaction, max_nodes: int) -> None:
+    def __init__(
+        self, transaction: ManagedTransaction, max_nodes: int, taken_up: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(transaction)
+        self._taken_up = taken_up or {}
         self._max_nodes = max_nodes
         self.begun: dict[str, NewHistory] = {}
         self.began = False
@@ -75,6 +85,10 @@ class Neo4jWriter(Neo4jReader):
         """An agent's head and what is wanted beside it, locked."""
         row = self._one("lock_head", agent_id=agent_id, now=iso_text(now_ms()), **wanted_parameters(wanted))
         return None if row is None else locked_head(row)
+
+    def new_history(self, agent_id: str) -> str:
+        """A random id, or that of the history that an interrupted import left."""
+        return self._taken_up.get(agent_id) or uuid4().hex
 
     def write(self, batch: Batch) -> None:
         """Write one commit."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
+from uuid import uuid4
 
 from stateweave_graph.records import (
     AgentRecord,
@@ -369,6 +370,10 @@ class SqliteWriter(SqliteReader):
         """An agent's head and what is wanted beside it, locked."""
         head = self.head(agent_id)
         return None if head is None else (head, self.lookup(head.agent.history, wanted))
+
+    def new_history(self, agent_id: str) -> str:
+        """A random id: the file is written in one transaction, so nothing is taken up again."""
+        return uuid4().hex
 
     def write(self, batch: Batch) -> None:
         """Write one commit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from typing import Any, cast
+from uuid import uuid4
 
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import AgentState, Append
@@ -108,6 +109,9 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
+
+    def new_history(self, agent_id: str) -> str:
+        return uuid4().hex
 
     def write(self, batch: Batch) -> None:
         self.batches.append(batch)

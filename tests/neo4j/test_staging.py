@@ -135,7 +135,8 @@ def test_an_interrupted_import_is_taken_up_where_it_was(server, repo, count):
         session.run("MATCH (s:StagedHistory) SET s.leaseUntil = timestamp() - 1").consume()
         (history,) = session.run("MATCH (s:StagedHistory) RETURN s.history").single()
     parts: list[int] = []
-    repo.import_state("a", state, progress=lambda done, total: parts.append(done))
+    done = repo.import_state("a", state, progress=lambda done, total: parts.append(done))
+    assert done.history == history
     assert min(parts) > written, "the first parts were not written again"
     assert repo.load("a").state == state
     assert repo.head("a").history == history
