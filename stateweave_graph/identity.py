@@ -11,7 +11,13 @@ from typing import Any
 
 from stateweave_graph.collation import sorted_keys
 from stateweave_graph.errors import InvalidAppendError
-from stateweave_graph.jsontext import HARD_MAX_DEPTH, depth_exceeds, escape_surrogates
+from stateweave_graph.jsontext import (
+    HARD_MAX_DEPTH,
+    depth_exceeds,
+    escape_surrogates,
+    join_halves,
+    member_path,
+)
 
 ID_PREFIX = "cw_"
 _MAX_SAFE_INTEGER = 2**53
@@ -23,13 +29,17 @@ def node_id(kind: str | Enum, parents: Iterable[str], payload: Any, resource_key
     Parents are sorted first; nothing else is checked (not that they exist, nor the kind).
 
     Raises:
-        InvalidAppendError: the payload is not a JSON value.
+        InvalidAppendError: the payload is not a JSON value, or something else is no text.
 
     >>> node_id("system", [], "hello")
     'cw_0314bab460e030b07dc7b36c'
     """
     kind_text = kind.value if isinstance(kind, Enum) else kind
-    return identity_of(kind_text, sorted(parents), plain_json(payload), resource_key)
+    plain = plain_json(payload)
+    try:
+        return identity_of(kind_text, sorted(parents), plain, resource_key)
+    except TypeError:
+        raise InvalidAppendError("kind, each of parents and resource_key must be texts") from None
 
 
 def identity_of(kind: str, parents: list[str], payload: Any, resource_key: str | None) -> str:
@@ -60,7 +70,8 @@ def canonical(value: Any) -> str:
 def plain_json(value: Any, where: str = "payload") -> Any:
     """A copy of a value made of nothing but dict, list, str, int, float, bool and None.
 
-    Tuples become lists and enums of texts or numbers their values, as in ``json.dumps``.
+    Tuples become lists and enums of texts or numbers their values, as in ``json.dumps``; two halves of a
+    character that stand side by side become that character, as they would on their way through JSON text.
 
     Raises:
         InvalidAppendError: the value is not JSON: NaN, an infinity, a key that is no text, another type,
@@ -146,7 +157,7 @@ def _plain(value: Any, where: str) -> Any:
     if value is None or value is True or value is False:
         return value
     if isinstance(value, str):
-        return str(value.value) if isinstance(value, Enum) else str(value)
+        return _plain_text(value)
     if isinstance(value, (int, float)):
         number = int(value) if isinstance(value, int) else float(value)
         if not is_finite_double(number):
@@ -162,12 +173,13 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, dict):
         members = {}
         for key, item in value.items():
-            members[_plain_key(key, where)] = _plain(item, f"{where}.{key}")
+            if not isinstance(key, str):
+                raise InvalidAppendError(f"{where} has the key {key!r}, which is no text")
+            name = _plain_text(key)
+            members[name] = _plain(item, member_path(where, name))
         return members
     raise InvalidAppendError(f"{where} is a {type(value).__name__}, which is not a JSON value")
 
 
-def _plain_key(key: Any, where: str) -> str:
-    if not isinstance(key, str):
-        raise InvalidAppendError(f"{where} has the key {key!r}, which is no text")
-    return str(key.value) if isinstance(key, Enum) else str(key)
+def _plain_text(text: str) -> str:
+    return join_halves(str(text.value) if isinstance(text, Enum) else str(text))

@@ -23,6 +23,7 @@ _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _MANY_DIGITS = re.compile(r"[0-9]{310}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_INTEGER_DIGITS = 309
+_SHOWN_CHARACTERS = 80
 
 
 class JsonTextError(ValueError):
@@ -61,11 +62,12 @@ def parse(text: str) -> Any:
 
     Integers keep all their digits; an integer with more digits than a double can reach is read as an
     infinite float, as is ``1e999``: the rule ``payload`` refuses both. Of a key written twice the last
-    value stays, in the first place.
+    value stays, in the first place. Two halves of a character that stand side by side are that character.
 
     Raises:
         JsonTextError: the text is not one RFC 8259 value.
     """
+    text = escape_surrogates(text)
     try:
         if _MANY_DIGITS.search(text):
             return json.loads(text, parse_constant=_refuse_constant, parse_int=_bounded_int)
@@ -102,15 +104,39 @@ def escape_surrogates(text: str) -> str:
 
     Two halves that stand side by side are one character, as in JavaScript.
     """
-    if text.isascii() or not _SURROGATE.search(text):
+    if not has_lone_surrogate(text):
         return text
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", joined)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", join_halves(text))
+
+
+def join_halves(text: str) -> str:
+    """A text in which two surrogates that stand side by side are the one character that they make up."""
+    if not has_lone_surrogate(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def has_lone_surrogate(text: str) -> bool:
     """Whether a text holds half a character, which no UTF-8 and so no database keeps."""
     return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def quoted(text: str) -> str:
+    """A text for messages: in quotes, printable, and cut where it is long."""
+    if len(text) <= _SHOWN_CHARACTERS:
+        return repr(text)
+    return f"{text[:_SHOWN_CHARACTERS]!r}… ({len(text)} characters)"
+
+
+def member_path(path: str, name: str) -> str:
+    """The JSON path of an object's member, printable and not much longer than that of the object.
+
+    >>> member_path("$", "payload"), member_path("$", "no name")
+    ('$.payload', "$['no name']")
+    """
+    if len(name) <= _SHOWN_CHARACTERS and name.isascii() and name.isidentifier():
+        return f"{path}.{name}"
+    return f"{path}[{quoted(name)}]"
 
 
 def _refuse_constant(name: str) -> NoReturn:

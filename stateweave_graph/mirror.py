@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from stateweave_graph.errors import InvalidStateError, StateWeaveGraphError, UnknownParentError
+from stateweave_graph.errors import (
+    InvalidAppendError,
+    InvalidRequestError,
+    InvalidStateError,
+    NotFoundError,
+    StateWeaveGraphError,
+    UnknownParentError,
+)
 from stateweave_graph.identity import identity_of
 from stateweave_graph.jsontext import parse
 from stateweave_graph.model import AgentState, Append, CausalNode, NodeKind
@@ -59,6 +66,10 @@ class CausalMirror:
         self._nodes: dict[str, CausalNode] = {}
         self._moved_heads: list[tuple[str, str | None]] = []
         if state is not None:
+            if not isinstance(state, AgentState):
+                raise InvalidRequestError(
+                    f"an AgentState is needed, not {type(state).__name__}; make one with AgentState.from_json"
+                )
             for node in state.nodes:
                 self._add(node)
             self._frontier = dict.fromkeys(state.frontier)
@@ -114,8 +125,15 @@ class CausalMirror:
         return len(self._refs)
 
     def ref(self, node_id: str) -> RefRecord:
-        """What is known of a node that is held here."""
-        return self._refs[node_id]
+        """What is known of a node that is held here.
+
+        Raises:
+            NotFoundError: it is not held here.
+        """
+        ref = self._refs.get(node_id)
+        if ref is None:
+            raise NotFoundError(f"the mirror does not hold the node {node_id!r}")
+        return ref
 
     def knows_resource(self, key: str) -> bool:
         """Whether the newest version of this resource, or that it has none, is known here."""
@@ -137,6 +155,7 @@ class CausalMirror:
 
         Raises:
             UnknownParentError: a parent is not held here; nothing has changed.
+            InvalidAppendError: it is no ``Append``; nothing has changed.
         """
         return self.append_all([append])[0]
 
@@ -147,12 +166,15 @@ class CausalMirror:
 
         Raises:
             UnknownParentError: a parent is not held here, or is an append that does not stand earlier.
+            InvalidAppendError: an element is no ``Append``.
         """
         mark = self.mark()
         made: dict[int, str] = {}
         nodes = []
         try:
             for append in appends:
+                if not isinstance(append, Append):
+                    raise InvalidAppendError(f"an Append is needed, not one of type {type(append).__name__}")
                 node = self._append(append, self._parents_asked(append, made))
                 made[id(append)] = node.id
                 nodes.append(node)
@@ -180,8 +202,15 @@ class CausalMirror:
         self._frontier = dict.fromkeys(frontier)
 
     def node(self, node_id: str) -> CausalNode:
-        """A node with its content, where that is held here."""
-        return self._nodes[node_id]
+        """A node with its content, where that is held here.
+
+        Raises:
+            NotFoundError: it is not held here, or its content is not.
+        """
+        node = self._nodes.get(node_id)
+        if node is None:
+            raise NotFoundError(f"the mirror does not hold the content of the node {node_id!r}")
+        return node
 
     def state(self) -> AgentState:
         """The history as an ``AgentState``.

@@ -85,6 +85,11 @@ class CausalNode(BaseModel):
     @classmethod
     def _translate(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if isinstance(data, Mapping) and "createdAt" in data:  # the format's own form
+            if data.get("resourceKey", "") is None:
+                raise InvalidStateError(
+                    [Violation("resource_key", "$.resourceKey", "null is not absent; leave it out", "null")],
+                    "the node",
+                )
             known = {name: data[name] for name in WIRE_FIELDS if name in data}
             data = {**known, "extra": {name: data[name] for name in data if name not in WIRE_FIELDS}}
         try:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
+
+from stateweave_graph.errors import InvalidRequestError
 
 _ISO = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
@@ -25,6 +27,9 @@ _RFC_2822 = re.compile(
     re.ASCII,
 )
 _EPOCH = date(1970, 1, 1).toordinal()
+_EPOCH_MOMENT = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FIRST_MS = (1 - _EPOCH) * 86_400_000
+_LAST_MS = (date.max.toordinal() + 1 - _EPOCH) * 86_400_000 - 1
 FORMS = (
     "YYYY-MM-DD, optionally followed by THH:MM[:SS[.fraction]] and Z or an offset, "
     "or an RFC 2822 date with its zone"
@@ -83,13 +88,20 @@ def now_ms() -> int:
 
 
 def datetime_ms(moment: datetime) -> int:
-    """The instant of a datetime that has a zone."""
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment!r} has no zone; say which one is meant, as in datetime.now(timezone.utc)")
-    utc = moment.astimezone(timezone.utc)
-    return ((utc.toordinal() - _EPOCH) * 86400 + utc.hour * 3600 + utc.minute * 60 + utc.second) * 1000 + (
-        utc.microsecond // 1000
-    )
+    """The instant of a datetime that has a zone.
+
+    Raises:
+        InvalidRequestError: it has none, or is in no year from 1 to 9999 of UTC.
+    """
+    if moment.utcoffset() is None:
+        raise InvalidRequestError(
+            f"{moment!r} has no zone; say which one is meant, as in datetime.now(timezone.utc)"
+        )
+    # The difference, since astimezone overflows at both ends of the years that a datetime has.
+    instant = (moment - _EPOCH_MOMENT) // timedelta(milliseconds=1)
+    if not _FIRST_MS <= instant <= _LAST_MS:
+        raise InvalidRequestError(f"{moment!r} must be in the years 1 to 9999 of UTC")
+    return instant
 
 
 def _instant(

@@ -19,7 +19,9 @@ from stateweave_graph.jsontext import (
     depth_exceeds,
     depth_of_text,
     has_lone_surrogate,
+    member_path,
     parse,
+    quoted,
 )
 from stateweave_graph.timestamps import FORMS, instant_ms
 
@@ -41,7 +43,7 @@ _KINDS = frozenset(KINDS)
 _FIELDS = frozenset(WIRE_FIELDS)
 _TOP_LEVEL = ("version", "nodes", "frontier")
 _ABSENT: Any = object()
-_SHOWN_CHARACTERS = 80
+_PLAIN_TYPES = frozenset({dict, list, str, int, float, bool, type(None)})
 
 
 class Violation(NamedTuple):
@@ -79,10 +81,12 @@ class Limits:
     max_depth: int = 128
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_depth <= HARD_MAX_DEPTH:
-            raise InvalidRequestError(f"max_depth must be from 1 to {HARD_MAX_DEPTH}, not {self.max_depth}")
-        if self.max_bytes < 1 or self.max_nodes < 0:
-            raise InvalidRequestError("max_bytes must be at least 1 and max_nodes at least 0")
+        for name, least in (("max_bytes", 1), ("max_nodes", 0), ("max_depth", 1)):
+            limit = getattr(self, name)
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+                raise InvalidRequestError(f"{name} must be an integer from {least} on, not {shorten(limit)}")
+        if self.max_depth > HARD_MAX_DEPTH:
+            raise InvalidRequestError(f"max_depth must be at most {HARD_MAX_DEPTH}, not {self.max_depth}")
 
 
 DEFAULT_LIMITS = Limits()
@@ -102,6 +106,9 @@ def validate(
         max_bytes: the most bytes of JSON text; not looked at for an object.
         max_nodes: the most nodes.
         max_depth: the deepest nesting of arrays and objects.
+
+    Raises:
+        InvalidRequestError: a limit is no number, or out of its own range.
     """
     return read_state(source, Limits(max_bytes, max_nodes, max_depth))[1]
 
@@ -163,11 +170,11 @@ def shorten(value: Any) -> str:
         return f"{name} of {len(value)}"
     if isinstance(value, int) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS:
-        return f"{value[:_SHOWN_CHARACTERS]!r}… ({len(value)} characters)"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    return repr(value)
+    if isinstance(value, str):
+        return quoted(value)
+    return repr(value) if isinstance(value, (int, float)) else f"of type {type(value).__name__}"
 
 
 class NodeJudge:
@@ -222,8 +229,7 @@ class NodeJudge:
         if key is not _ABSENT and (not isinstance(key, str) or has_lone_surrogate(key)):
             yield _resource_key(key, path)
         if len(node) > len(_FIELDS) or not node.keys() <= _FIELDS:
-            for name in node.keys() - _FIELDS:
-                yield from _numbers_out_of_range(node[name], _member(path, name))
+            yield from _not_plain_json({name: node[name] for name in node if name not in _FIELDS}, path)
 
     def _parents_hold(self, parents: Any) -> bool:
         """The usual case at the speed of sets: all that ``_parents`` asks for holds."""
@@ -273,12 +279,12 @@ class NodeJudge:
             isinstance(kind, str) and isinstance(parents, list) and (key is _ABSENT or isinstance(key, str))
         )
         if not hashable or not all(isinstance(parent, str) for parent in parents or ()):
-            yield from _numbers_out_of_range(payload, f"{path}.payload")
+            yield from _not_plain_json(payload, f"{path}.payload")
             return
         try:
             expected = identity_of(str(kind), parents or [], payload, None if key is _ABSENT else key)
-        except (ValueError, TypeError, KeyError):  # a number beyond a double, or no JSON type
-            yield from _numbers_out_of_range(payload, f"{path}.payload")
+        except (ValueError, TypeError, KeyError):  # a number beyond a double, or not plain JSON
+            yield from _not_plain_json(payload, f"{path}.payload")
             return
         if isinstance(node_id, str) and node_id != expected:
             yield Violation("identity", f"{path}.id", _IDENTITY.format(expected), shorten(node_id))
@@ -298,9 +304,10 @@ def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
         )
         return
     yield from _version(value)
-    for name in value.keys() - set(_TOP_LEVEL):
-        message = "no other field is allowed at the top level; a lenient reader ignores it"
-        yield Violation("shape", _member("$", name), message, shorten(value[name]))
+    for name in value:
+        if name not in _TOP_LEVEL:
+            message = "no other field is allowed at the top level; a lenient reader ignores it"
+            yield Violation("shape", _member("$", name), message, shorten(value[name]))
     nodes = value.get("nodes", _ABSENT)
     judge: NodeJudge | None = None
     if not isinstance(nodes, list):
@@ -354,28 +361,29 @@ def _resource_key(value: Any, path: str) -> Violation:
     return Violation("resource_key", f"{path}.resourceKey", message, shorten(value))
 
 
-def _numbers_out_of_range(value: Any, path: str) -> Iterator[Violation]:
-    """The rule ``payload``, for every number at any depth."""
+def _not_plain_json(value: Any, path: str) -> Iterator[Violation]:
+    """Whatever at any depth has no identity: numbers out of range, and Python values that JSON does not give.
+
+    A subclass is one of these. Other code looks at exact types, and must not see less than is judged here.
+    """
+    if type(value) not in _PLAIN_TYPES:
+        message = "not a plain JSON value; make it of dict, list, str, int, float, bool and None alone"
+        yield Violation("json", path, message, type(value).__name__)
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 yield Violation("json", path, "a key that is no string", shorten(key))
-            yield from _numbers_out_of_range(item, _member(path, key))
+            yield from _not_plain_json(item, _member(path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _numbers_out_of_range(item, f"{path}[{index}]")
-    elif isinstance(value, (int, float)):
-        if not is_finite_double(value):
-            message = "no number outside the range of a double; a lenient reader takes Infinity or null"
-            yield Violation("payload", path, message, shorten(value))
-    elif not isinstance(value, str) and value is not None:
-        yield Violation("json", path, "not a JSON value", type(value).__name__)
+            yield from _not_plain_json(item, f"{path}[{index}]")
+    elif isinstance(value, (int, float)) and not is_finite_double(value):
+        message = "no number outside the range of a double; a lenient reader takes Infinity or null"
+        yield Violation("payload", path, message, shorten(value))
 
 
 def _member(path: str, name: Any) -> str:
-    if isinstance(name, str) and name.isascii() and name.isidentifier():
-        return f"{path}.{name}"
-    return f"{path}[{shorten(name)}]"
+    return member_path(path, name) if isinstance(name, str) else f"{path}[{shorten(name)}]"
 
 
 def _utf16_order(text: str) -> bytes:

@@ -43,8 +43,8 @@ def normalise_type(name: str) -> str:
     normalised = _OTHER_IN_TYPE.sub("-", name.strip().lower()).strip("-")
     if not _TYPE.fullmatch(normalised):
         raise VocabularyError(
-            f"semantic type {shorten(name)} becomes {normalised!r}, which is not 1 to 48 of a-z, 0-9, _ "
-            "and - beginning with a letter; choose another name"
+            f"semantic type {shorten(name)} becomes {shorten(normalised)}, which is not 1 to 48 of a-z, 0-9, "
+            "_ and - beginning with a letter; choose another name"
         )
     return normalised
 
@@ -100,14 +100,25 @@ class Vocabulary:
         allow_dynamic: whether the agent may invent types.
 
     Raises:
-        VocabularyError: there are too few or too many types, or a name stands twice.
+        VocabularyError: there are too few or too many types, a name stands twice, or it is not made of
+            ``NodeType`` and a boolean.
     """
 
     node_types: tuple[NodeType, ...]
     allow_dynamic: bool = False
 
     def __init__(self, node_types: Iterable[NodeType], allow_dynamic: bool = False) -> None:
-        object.__setattr__(self, "node_types", tuple(node_types))
+        if not isinstance(node_types, Iterable):
+            raise VocabularyError(f"node_types must be a list of NodeType, not {shorten(node_types)}")
+        given = tuple(node_types)
+        for found in given:
+            if not isinstance(found, NodeType):
+                raise VocabularyError(
+                    f"{shorten(found)} is no NodeType; make one with NodeType(name, description)"
+                )
+        if not isinstance(allow_dynamic, bool):
+            raise VocabularyError(f"allow_dynamic must be True or False, not {shorten(allow_dynamic)}")
+        object.__setattr__(self, "node_types", given)
         object.__setattr__(self, "allow_dynamic", allow_dynamic)
         names = [node_type.name for node_type in self.node_types]
         if not 1 <= len(names) <= MAX_NODE_TYPES:

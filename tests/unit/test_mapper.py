@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 import pytest
 
-from stateweave_graph import AgentState, NodeKind, VocabularyError
-from stateweave_graph.hashing import CHAIN_START, commit_hash, extend_digest, hash_fields
+from stateweave_graph import AgentState, NodeKind, node_id
 from stateweave_graph.mapper import (
     Lifted,
     from_records,
     key_hash,
     lift,
+    resource_records,
     split_semantic_key,
     to_records,
     tool_failed,
 )
-from stateweave_graph.vocabulary import normalise_key, normalise_type
 from tests.support import vectors
 from tests.support.states import story
 
@@ -45,6 +47,100 @@ def test_records_of_resources_and_versions():
     assert records.nodes[-1].turn == 3
 
 
+def state_of(*nodes: tuple[str, Any, dict[str, Any]]) -> AgentState:
+    """A state of nodes without parents: each a kind, a payload, and further fields."""
+    built = []
+    for sequence, (kind, payload, fields) in enumerate(nodes, start=1):
+        node: dict[str, Any] = {
+            "id": node_id(kind, [], payload, fields.get("resourceKey")),
+            "kind": kind,
+            "parents": [],
+        }
+        node |= {"payload": payload, "createdAt": "2026-09-01", "sequence": sequence}
+        built.append(node | fields)
+    return AgentState.model_validate({"version": 1, "nodes": built, "frontier": []})
+
+
+def test_texts_of_a_record():
+    payload = {"b": 1.0, "a": [10**30, "\ud800é/"], "10": None}
+    (record,) = to_records(state_of(("goal", payload, {"zz": {"y": 1, "x": "\udfff"}, "aa": 2}))).nodes
+    text = '{"b":1.0,"a":[1000000000000000000000000000000,"\\ud800é/"],"10":null}'
+    assert record.payload == text
+    framed = len(text.encode()).to_bytes(8, "big") + text.encode()
+    assert record.payload_hash == hashlib.sha256(framed).hexdigest()
+    assert record.extra == '{"zz":{"y":1,"x":"\\udfff"},"aa":2}'
+    assert (record.kind, record.sequence, record.turn) == ("goal", 1, 1)
+    assert (record.resource_key, record.parents, record.resource_parents) == (None, (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("1970-01-01", 0), ("1970-01-01T00:00:01.5+00:01", -58_500), ("Thu, 01 Jan 1970 00:00:02 GMT", 2_000)],
+)
+def test_times_are_kept_to_the_letter_beside_their_instant(text, ms):
+    records = to_records(state_of(("goal", "g", {"createdAt": text})))
+    assert (records.nodes[0].created_at, records.nodes[0].created_at_ms) == (text, ms)
+    assert from_records(records.nodes, ()).nodes[0].created_at == text
+
+
+def test_turns_count_goals_up_to_and_including_the_node():
+    kinds = ["system", "goal", "answer", "goal", "goal", "answer"]
+    records = to_records(state_of(*((kind, number, {}) for number, kind in enumerate(kinds))))
+    assert [record.turn for record in records.nodes] == [0, 1, 1, 2, 3, 3]
+
+
+def test_an_empty_key_is_kept_and_names_no_resource():
+    state = state_of(("resource", 1, {"resourceKey": ""}), ("resource", 2, {"resourceKey": ""}))
+    records = to_records(state)
+    assert (records.resources, records.versions) == ((), ())
+    assert [record.resource_key for record in records.nodes] == ["", ""]
+    assert from_records(records.nodes, records.frontier).to_json() == state.to_json()
+
+
+def test_versions_are_in_order_of_sequence_whatever_they_rest_on():
+    state = state_of(*(("goal", number, {"resourceKey": "ab"[number % 2]}) for number in range(5)))
+    records = to_records(state)
+    assert [(r.key, r.versions, r.head_sequence) for r in records.resources] == [("a", 3, 5), ("b", 2, 4)]
+    assert [(v.version, v.sequence) for v in records.versions] == [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5)]
+    assert all(record.resource_parents == () for record in records.nodes)
+
+
+def test_resources_grow_on_what_is_stored():
+    state = story(3)
+    whole = to_records(state)
+    half = len(state.nodes) // 2
+    first, versions = resource_records(whole.nodes[:half], {})
+    second, more = resource_records(whole.nodes[half:], {record.key: record for record in first})
+    assert {r.key: r for r in (*first, *second)} == {r.key: r for r in whole.resources}
+    assert (*versions, *more) == whole.versions
+
+
+def test_the_frontier_is_kept_in_its_order():
+    state = story(2).to_dict()
+    state["frontier"] = [node["id"] for node in state["nodes"][::-3]]
+    records = to_records(AgentState.model_validate(state))
+    assert list(records.frontier) == [node["sequence"] for node in state["nodes"][::-3]]
+    assert from_records(records.nodes, records.frontier).frontier == state["frontier"]
+
+
+def test_a_key_without_a_memory_and_a_memory_without_a_key():
+    state = state_of(
+        ("semantic", {"type": "memory", "key": "a", "content": 1}, {"resourceKey": "semantic:wisdom:b"}),
+        ("goal", "g", {"resourceKey": "semantic:\x00:é\n"}),
+        ("semantic", {"type": "memory"}, {}),
+    )
+    records = to_records(state)
+    assert [(n.semantic_type, n.semantic_key) for n in records.nodes] == [
+        ("memory", "a"),
+        (None, None),
+        ("memory", None),
+    ]
+    assert [(r.semantic_type, r.semantic_key) for r in records.resources] == [
+        ("wisdom", "b"),
+        ("\x00", "é\n"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "payload", "lifted"),
     [
@@ -56,12 +152,22 @@ def test_records_of_resources_and_versions():
             Lifted(semantic_type="memory", semantic_key="k"),
         ),
         ("semantic", {"type": 5, "key": None}, Lifted()),
+        ("semantic", {"type": "\ud800", "key": "k"}, Lifted(semantic_key="k")),
+        ("semantic", {"name": "x", "tool": "y", "operation": "z", "succeeded": True}, Lifted()),
+        ("inference", {"operation": "read", "succeeded": True}, Lifted()),
+        ("answer", {"tool": "x", "result": {}}, Lifted()),
         ("semantic", "anything", Lifted()),
         ("tool_call", {"name": "read", "args": {}}, Lifted(tool="read")),
         ("tool_call", {"name": "\ud800"}, Lifted()),
+        ("tool_call", {"name": ["read"]}, Lifted()),
+        ("tool_call", ["read"], Lifted()),
+        ("tool_call", {"name": ""}, Lifted(tool="")),
         ("tool_result", {"tool": "read", "result": {"ok": True}}, Lifted(tool="read", succeeded=True)),
         ("tool_result", {"tool": "read", "result": {"error": None}}, Lifted(tool="read", succeeded=False)),
         ("tool_result", {"tool": "read"}, Lifted(tool="read")),
+        ("tool_result", {"result": None}, Lifted(succeeded=True)),
+        ("tool_result", {"result": "error", "succeeded": False}, Lifted(succeeded=True)),
+        ("tool_result", {"tool": None, "result": {"exitCode": 2}}, Lifted(succeeded=False)),
         ("resource", {"operation": "write", "succeeded": False}, Lifted(operation="write", succeeded=False)),
         ("resource", {"operation": "write", "succeeded": 1}, Lifted(operation="write")),
         ("verification", {"operation": "change_impact_review"}, Lifted(operation="change_impact_review")),
@@ -82,6 +188,13 @@ def test_lifted_properties(kind, payload, lifted):
         ({"exitCode": -1.5}, True),
         ({"exitCode": 0}, False),
         ({"exitCode": 0.0}, False),
+        ({"exitCode": -0.0}, False),
+        ({"exitCode": 10**400}, True),
+        ({"exitCode": None}, False),
+        ({"exitCode": False, "ok": None}, False),
+        ({"ok": True, "exitCode": 1}, True),
+        ({"ok": True, "exitCode": 0, "error": ""}, True),
+        ({"Error": 1}, False),
         ({"exitCode": True}, False),
         ({"exitCode": "1"}, False),
         ({}, False),
@@ -108,67 +221,3 @@ def test_when_a_tool_failed(result, failed):
 )
 def test_semantic_keys(key, parts):
     assert split_semantic_key(key) == parts
-
-
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ("Memory", "memory"),
-        ("  Working   Style ", "working-style"),
-        ("a_b-c", "a_b-c"),
-        ("--x--", "x"),
-        ("x" * 48, "x" * 48),
-        ("Über", "ber"),
-    ],
-)
-def test_type_names(given, name):
-    assert normalise_type(given) == name
-
-
-@pytest.mark.parametrize("given", ["", "1st", "日本", "x" * 49, "-_-"])
-def test_no_type_names(given):
-    with pytest.raises(VocabularyError):
-        normalise_type(given)
-
-
-@pytest.mark.parametrize(
-    ("given", "key"),
-    [
-        ("Hotel style!", "hotel-style"),
-        ("src/App.py:12", "src/app.py:12"),
-        ("x" * 130, "x" * 120),
-        ("a   b", "a-b"),
-        ("_x_", "_x_"),
-        ("é1", "1"),
-        ("a" * 119 + " b", "a" * 119 + "-"),
-    ],
-)
-def test_keys(given, key):
-    assert normalise_key(given) == key
-
-
-@pytest.mark.parametrize("given", ["", "  ", "日本"])
-def test_no_keys(given):
-    with pytest.raises(VocabularyError):
-        normalise_key(given)
-
-
-def framed(*fields: bytes | None) -> bytes:
-    return b"".join(
-        (2**64 - 1).to_bytes(8, "big") if field is None else len(field).to_bytes(8, "big") + field
-        for field in fields
-    )
-
-
-def test_the_bytes_of_hashes_never_change():
-    import hashlib
-
-    by_hand = framed(b"a", b"12", None, b"2", "é".encode(), b"", b"0")
-    # A list is its count, framed like a number, and then its elements.
-    assert hash_fields("a", 12, None, ["é", ""], []) == hashlib.sha256(by_hand).hexdigest()
-    step = framed(b"0" * 64, b"cw_x", b"2026-09-01", None)
-    assert extend_digest(CHAIN_START, "cw_x", "2026-09-01", None) == hashlib.sha256(step).hexdigest()
-    said = hashlib.sha256(framed(b"{}")).hexdigest().encode()
-    commit = framed(b"p", b"d", b"1", b"cw_x", b"3", b"id", b"now", said, b"1", b"ph")
-    expected = hashlib.sha256(commit).hexdigest()
-    assert commit_hash("p", "d", ["cw_x"], 3, "id", "now", "{}", ["ph"]) == expected

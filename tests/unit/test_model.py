@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
+import stateweave_graph.errors as errors
 from stateweave_graph import (
     AgentState,
     Append,
+    CausalMirror,
     CausalNode,
     InvalidAppendError,
     InvalidStateError,
     NodeKind,
     SemanticPayload,
     StateWeaveGraphError,
+    node_id,
 )
 from tests.support.states import append, story, wire
 
@@ -44,10 +47,7 @@ def test_states_and_nodes_are_read_only():
 def test_order_of_keys_and_digits_come_back():
     text = json.dumps(wire(1), separators=(",", ":"))
     payload = '{"z":1,"a":{"10":1,"9":2},"n":123456789012345678901234567890,"f":1.5,"e":"\\ud800"}'
-    node = {"kind": "goal", "parents": [], "payload": json.loads(payload)}
-    from stateweave_graph import node_id
-
-    identity = node_id("goal", [], node["payload"])
+    identity = node_id("goal", [], json.loads(payload))
     state = (
         f'{{"version":1,"nodes":[{{"id":"{identity}","kind":"goal","parents":[],"payload":{payload},'
         f'"createdAt":"2026-09-01","sequence":1,"zz":1,"aa":[{{"b":1,"a":2}}]}}],"frontier":[]}}'
@@ -75,6 +75,54 @@ def test_a_node_takes_both_spellings_and_is_strict():
     ]:
         with pytest.raises(InvalidStateError):
             CausalNode.model_validate({**node.to_dict(), field: value})
+
+
+def test_fields_come_back_in_the_order_of_the_format():
+    node = story(1).nodes[4]
+    wire_node = {"zz": 1, **dict(reversed(node.to_dict().items())), "aa": 2}
+    assert list(CausalNode.model_validate(wire_node).to_dict()) == [
+        "id",
+        "kind",
+        "parents",
+        "payload",
+        "createdAt",
+        "sequence",
+        "resourceKey",
+        "zz",
+        "aa",
+    ]
+    assert list(CausalNode.from_valid(wire_node).to_dict()) == list(
+        CausalNode.model_validate(wire_node).to_dict()
+    )
+    state = {"frontier": [], "nodes": [], "version": 1.0}
+    assert AgentState.from_json(json.dumps(state)).to_json() == '{"version":1,"nodes":[],"frontier":[]}'
+
+
+def test_null_is_no_resource_key():
+    node = story(1).nodes[0]
+    assert node.resource_key is None
+    assert "resourceKey" not in node.to_dict()
+    with pytest.raises(InvalidStateError, match="null is not absent") as caught:
+        CausalNode.model_validate({**node.to_dict(), "resourceKey": None})
+    assert [v.rule for v in caught.value.violations] == ["resource_key"]
+
+
+def test_unknown_fields_named_like_those_of_this_package_are_kept():
+    node = {**story(1).nodes[1].to_dict(), "created_at": 1, "resource_key": None, "extra": {"extra": []}}
+    assert CausalNode.model_validate(node).to_dict() == node
+    state = {"version": 1, "nodes": [{**wire(1)["nodes"][0], "extra": 5, "created_at": "x"}], "frontier": []}
+    assert AgentState.model_validate(state).to_dict() == state
+    assert AgentState.from_json(json.dumps(state)).to_dict() == state
+    assert AgentState.from_json(json.dumps(state)).nodes[0].extra_text == '{"extra":5,"created_at":"x"}'
+    assert story(1).nodes[0].extra_text is None
+
+
+def test_a_node_that_is_no_node_says_where():
+    with pytest.raises(InvalidStateError) as caught:
+        CausalNode.model_validate({"id": 5, "createdAt": "2026-09-01"})
+    found = {v.path: v.value for v in caught.value.violations}
+    assert found["$.id"] == "5"
+    assert found["$.kind"] == "nothing"
 
 
 def test_equal_states_are_equal_and_can_be_pickled():
@@ -106,6 +154,10 @@ def test_an_append_copies_its_payload():
         {"kind": "goal", "payload": 1, "advance": 1},
         {"kind": "goal", "payload": 1, "parents": "cw_0"},
         {"kind": "goal", "payload": 1, "parents": [5]},
+        {"kind": "goal", "payload": 1, "parents": [None]},
+        {"kind": "goal", "payload": 1, "parents": 5},
+        {"kind": "goal", "payload": 1, "created_at": 5},
+        {"kind": 5, "payload": 1},
         {"kind": "goal", "payload": 1, "parent": []},
     ],
 )
@@ -121,8 +173,6 @@ def test_a_payload_can_be_as_deep_as_a_reader_takes_it_back():
             value = [value]
         return value
 
-    from stateweave_graph import CausalMirror
-
     mirror = CausalMirror()
     mirror.append(append("goal", nested(125)))
     assert AgentState.from_json(mirror.state().to_json()).to_json() == mirror.state().to_json()
@@ -132,13 +182,32 @@ def test_a_payload_can_be_as_deep_as_a_reader_takes_it_back():
         append("goal", nested(100_000))
 
 
+def test_parents_are_taken_in_any_sequence():
+    first = append("goal", "g")
+    assert Append(kind="answer", payload="a", parents=("cw_0", first)).parents == ["cw_0", first]
+    assert Append(kind="answer", payload="a").parents is None
+    assert Append(kind="answer", payload="a", parents=()).parents == []
+
+
+def test_an_append_is_read_only_and_says_what_is_wrong_with_it():
+    asked = append("goal", "g")
+    with pytest.raises(ValueError, match="frozen"):
+        setattr(asked, "payload", 1)  # noqa: B010  (a type checker refuses the plain spelling)
+    with pytest.raises(InvalidAppendError, match=r"\$\.kind.*'Goal'"):
+        Append(kind="Goal", payload=1)
+    with pytest.raises(InvalidAppendError, match=r"\$\.payload.*nothing"):
+        Append(kind="goal")  # type: ignore[call-arg]
+    with pytest.raises(InvalidAppendError, match="leave it out"):
+        Append(kind="goal", payload=1, resource_key="")
+    with pytest.raises(InvalidAppendError, match="YYYY-MM-DD"):
+        Append(kind="goal", payload=1, created_at="2026-02-30")
+
+
 def test_semantic_payload():
     assert SemanticPayload(type="memory", key="a", content=1).resource_key == "semantic:memory:a"
 
 
 def test_every_error_is_under_one_root():
-    import stateweave_graph.errors as errors
-
     kinds = [
         value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)
     ]
