@@ -62,7 +62,7 @@ def main() -> None:
         )
         for work, ours, peer, bound in COMPARISONS
     ]
-    finish("startup", measures, chosen, import_ms_of_open_repository=spent)
+    finish("startup", measures, chosen, milliseconds_of_importing_open_repository=spent)
 
 
 def starting(name: str, cache: str) -> Callable[[], object]:
