@@ -148,6 +148,32 @@ class LogEntry(_Result):
         return self.last_sequence - self.first_sequence + 1
 
 
+class Found(_Result):
+    """A node that a search found.
+
+    Attributes:
+        id: its id.
+        sequence: its place in the history.
+        kind: its kind.
+        turn: the number of goals up to and including it.
+        created_at: when it was made.
+        resource_key: the resource of which it is a version, or None.
+        path: where the text shown stands in the node, as a JSON path.
+        snippet: the part of that text around what was found, on one line.
+        marks: where terms stand in the snippet, as pairs of a first character and the one behind the last.
+    """
+
+    id: str
+    sequence: int
+    kind: NodeKind
+    turn: int
+    created_at: str
+    resource_key: str | None
+    path: str
+    snippet: str
+    marks: list[tuple[int, int]]
+
+
 class FailedRun(_Result):
     """A run that failed and added nothing; kept beside the history.
 

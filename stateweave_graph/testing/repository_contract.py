@@ -12,11 +12,18 @@ from stateweave_graph.testing.commit_contract import CommitContract
 from stateweave_graph.testing.history_contract import HistoryContract
 from stateweave_graph.testing.import_contract import ImportContract
 from stateweave_graph.testing.reading_contract import ReadingContract
+from stateweave_graph.testing.search_contract import SearchContract
 from stateweave_graph.testing.turn_contract import TurnContract
 from stateweave_graph.testing.vocabulary_contract import VocabularyContract
 
 
 class RepositoryContract(
-    CommitContract, ReadingContract, TurnContract, ImportContract, HistoryContract, VocabularyContract
+    CommitContract,
+    ReadingContract,
+    TurnContract,
+    ImportContract,
+    HistoryContract,
+    SearchContract,
+    VocabularyContract,
 ):
     """What a repository does on every store. Nothing of it may be skipped."""
