@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what a type checker and an editor read; a program gets a na
         CommitIdReusedError,
         ConflictError,
         DivergedError,
+        HistoryFileError,
         InvalidAppendError,
         InvalidRequestError,
         InvalidStateError,
@@ -51,7 +52,9 @@ if TYPE_CHECKING:  # what a type checker and an editor read; a program gets a na
         AgentSummary,
         Commit,
         Diff,
+        Exported,
         FailedRun,
+        Found,
         Head,
         Imported,
         Known,
@@ -64,7 +67,13 @@ if TYPE_CHECKING:  # what a type checker and an editor read; a program gets a na
         Stored,
         Why,
     )
-    from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
+    from stateweave_graph.sessionlog import (
+        LogFailure,
+        LogRevision,
+        SessionLog,
+        read_session_log,
+        write_session_log,
+    )
     from stateweave_graph.validation import Violation, validate
     from stateweave_graph.vocabulary import NodeType, Vocabulary
 
@@ -82,8 +91,11 @@ __all__ = [
     "Diff",
     "DivergedError",
     "ExpectedRevision",
+    "Exported",
     "FailedRun",
+    "Found",
     "Head",
+    "HistoryFileError",
     "Imported",
     "InvalidAppendError",
     "InvalidRequestError",
@@ -128,6 +140,7 @@ __all__ = [
     "read_session_log",
     "retry_on_conflict",
     "validate",
+    "write_session_log",
 ]
 
 _HOMES = {
@@ -136,6 +149,7 @@ _HOMES = {
         "CommitIdReusedError",
         "ConflictError",
         "DivergedError",
+        "HistoryFileError",
         "InvalidAppendError",
         "InvalidRequestError",
         "InvalidStateError",
@@ -167,7 +181,9 @@ _HOMES = {
         "AgentSummary",
         "Commit",
         "Diff",
+        "Exported",
         "FailedRun",
+        "Found",
         "Head",
         "Imported",
         "Known",
@@ -180,7 +196,7 @@ _HOMES = {
         "Stored",
         "Why",
     ),
-    "sessionlog": ("LogFailure", "LogRevision", "SessionLog", "read_session_log"),
+    "sessionlog": ("LogFailure", "LogRevision", "SessionLog", "read_session_log", "write_session_log"),
     "validation": ("Violation", "validate"),
     "vocabulary": ("NodeType", "Vocabulary"),
 }

@@ -91,6 +91,18 @@ class RefRecord(NamedTuple):
     extra: str | None
 
 
+class TextRecord(NamedTuple):
+    """What is searched of a node, and shown of one that is found; ``payload`` is JSON text."""
+
+    id: str
+    sequence: int
+    kind: str
+    turn: int
+    created_at: str
+    resource_key: str | None
+    payload: str
+
+
 class ResourceKeyRecord(NamedTuple):
     """``(:ResourceKey)``: a logical resource and where its versions stand."""
 

@@ -148,6 +148,32 @@ class LogEntry(_Result):
         return self.last_sequence - self.first_sequence + 1
 
 
+class Found(_Result):
+    """A node that a search found.
+
+    Attributes:
+        id: its id.
+        sequence: its place in the history.
+        kind: its kind.
+        turn: the number of goals up to and including it.
+        created_at: when it was made.
+        resource_key: the resource of which it is a version, or None.
+        path: where the text shown stands in the node, as a JSON path.
+        snippet: the part of that text around what was found, on one line.
+        marks: where terms stand in the snippet, as pairs of a first character and the one behind the last.
+    """
+
+    id: str
+    sequence: int
+    kind: NodeKind
+    turn: int
+    created_at: str
+    resource_key: str | None
+    path: str
+    snippet: str
+    marks: list[tuple[int, int]]
+
+
 class FailedRun(_Result):
     """A run that failed and added nothing; kept beside the history.
 
@@ -224,6 +250,24 @@ class Imported(_Result):
     failures: int
 
 
+class Exported(_Result):
+    """What was given out.
+
+    Attributes:
+        agent_id: the agent.
+        history: the id of the history.
+        revision: the last revision given out.
+        nodes: the number of nodes.
+        files: the files that were written, or what they went to.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    nodes: int
+    files: list[str]
+
+
 class QueryResult:
     """The rows of a query: ``len()``, iteration over dicts by column.
 
@@ -251,7 +295,7 @@ class QueryResult:
         try:
             import pandas as pd
         except ImportError:
-            raise _analytics("A DataFrame", "pandas") from None
+            raise analytics_error("A DataFrame", "pandas") from None
         return pd.DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> Any:
@@ -263,14 +307,15 @@ class QueryResult:
         try:
             import pyarrow as pa
         except ImportError:
-            raise _analytics("An Arrow table", "pyarrow") from None
+            raise analytics_error("An Arrow table", "pyarrow") from None
         return pa.table({name: [row[name] for row in self.rows] for name in self.columns})
 
     def __repr__(self) -> str:
         return f"QueryResult({len(self.rows)} rows of {', '.join(self.columns)})"
 
 
-def _analytics(what: str, package: str) -> MissingExtraError:
+def analytics_error(what: str, package: str) -> MissingExtraError:
+    """What is raised where a package of the extra ``analytics`` is needed and not there."""
     return MissingExtraError(what, package, 'pip install "stateweave-graph[analytics]"')
 
 

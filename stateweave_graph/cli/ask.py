@@ -6,15 +6,18 @@ import csv
 import io
 import json
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stateweave_graph.cli import files
-from stateweave_graph.cli.options import Database, Json, opened
+from stateweave_graph.cli.options import AgentId, Database, Json, opened
 
 if TYPE_CHECKING:
-    from stateweave_graph.results import QueryResult
+    from rich.text import Text
+
+    from stateweave_graph.results import Found, QueryResult
 
 Folder = Annotated[
     str | None,
@@ -29,6 +32,57 @@ class Format(str, Enum):
     JSON = "json"
     CSV = "csv"
     PARQUET = "parquet"
+
+
+def search(
+    agent: AgentId,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="WORD…", help="What every node found must hold.", show_default=False),
+    ],
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="Only nodes of this kind; may be repeated."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="The most nodes.", min=1)] = 20,
+    before: Annotated[
+        int | None,
+        typer.Option(metavar="SEQUENCE", help="Only nodes before this one, for the next page.", min=1),
+    ] = None,
+    db: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Find the nodes whose texts hold all the words.
+
+    Newest first. Case does not matter, and a word is found within others too.
+
+    Example: stateweave-graph search support-bot parcel --kind goal
+    """
+    from stateweave_graph.cli.output import counted, hint, print_json, print_table, visible
+
+    with opened(db) as repository:
+        found = repository.search(agent, " ".join(words), kinds=kinds, before=before, limit=limit)
+    if as_json:
+        print_json([node.model_dump() for node in found])
+        return
+    if not found:
+        hint(f"no node of {visible(agent)} holds {visible(' and '.join(words))}")
+        return
+    rows = [(node.sequence, node.turn, node.kind, node.id, _marked(node)) for node in found]
+    print_table(["sequence", "turn", "kind", "node", "text"], rows, fold=["node", "text"])
+    if len(found) == limit:
+        hint(f"{counted(limit, 'node')}; there may be more: --limit N, or --before {found[-1].sequence}")
+
+
+def _marked(node: Found) -> Text:
+    """A snippet in which what was found stands out."""
+    from rich.text import Text
+
+    from stateweave_graph.cli.output import visible
+
+    ends = [0, *(place for mark in node.marks for place in mark), len(node.snippet)]
+    pieces = [visible(node.snippet[start:end]) for start, end in pairwise(ends)]
+    return Text.assemble(*((piece, "bold red" if place % 2 else "") for place, piece in enumerate(pieces)))
 
 
 def queries(folder: Folder = None, as_json: Json = False) -> None:

@@ -84,14 +84,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
 
     Args:
         columns: the headings.
-        rows: a value for each column.
+        rows: a value for each column; a ``Text`` is taken as it is.
         fold: columns that are broken over lines where they don't fit; the others are cut.
     """
-    texts = [[visible(str(value)) for value in row] for row in rows]
+    texts = [
+        [value if isinstance(value, Text) else Text(visible(str(value))) for value in row] for row in rows
+    ]
     terminal = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     longest = {
-        column: max(map(cell_len, cells)) for column, *cells in zip(columns, columns, *texts, strict=True)
+        column: max([cell_len(column), *(cell.cell_len for cell in cells)])
+        for column, *cells in zip(columns, *texts, strict=True)
     }
     widths = {**longest, **_fold_widths(longest, fold, terminal.width)}
     for column in columns:
@@ -103,7 +106,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
             width=widths[column],
         )
     for row in texts:
-        table.add_row(*map(Text, row))
+        table.add_row(*row)
     printed = io.StringIO()
     # Rich counts a gap around the outer columns that it does not print.
     printer = Console(file=printed, width=terminal.width + _GAP, force_terminal=terminal.is_terminal)

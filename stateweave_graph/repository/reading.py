@@ -14,10 +14,12 @@ from stateweave_graph.queries import named_query
 from stateweave_graph.repository import explain, reads
 from stateweave_graph.repository.nodeset import NodeSet
 from stateweave_graph.repository.requests import check_name, check_positive, check_text, instant_of, kind_of
+from stateweave_graph.repository.search import search, terms_of
 from stateweave_graph.results import (
     AgentSummary,
     Diff,
     FailedRun,
+    Found,
     Head,
     Known,
     LogEntry,
@@ -113,6 +115,37 @@ class RepositoryReads:
         """
         check_name(agent_id)
         return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
+
+    def search(
+        self,
+        agent_id: str,
+        text: str,
+        *,
+        kinds: Iterable[NodeKind | str] | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Found]:
+        """Nodes in whose texts every word of a text occurs, newest first.
+
+        A node's texts are the strings in its payload, at any depth, and its resource key. Case does not
+        matter, nor how accents are composed, and a word is found within others too.
+
+        Args:
+            agent_id: the agent.
+            text: words with white space between them.
+            kinds: only nodes of these kinds.
+            before: only nodes of sequences below this one: the last one found, for the next page.
+            limit: the most nodes.
+
+        Raises:
+            NotFoundError: there is no such agent.
+        """
+        check_name(agent_id)
+        terms = terms_of(check_text(text, "text"))
+        wanted = None if kinds is None else frozenset(map(kind_of, kinds))
+        below = None if before is None else min(check_positive(before, "before"), _MOST)
+        most = min(check_positive(limit, "limit"), _MOST)
+        return self.store.read(lambda tx: search(tx, agent_id, terms, wanted, below, most))
 
     def lineage(
         self,

@@ -21,6 +21,7 @@ from stateweave_graph.records import (
     OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
+    TextRecord,
     Wanted,
 )
 
@@ -71,6 +72,15 @@ class StoreReader(Protocol):
 
     def nodes_at(self, history: str, sequences: Sequence[int]) -> Iterator[NodeRecord]:
         """Nodes of chosen sequences, in order of sequence."""
+
+    def texts(self, history: str, before: int | None, kinds: Collection[str] | None) -> Iterator[TextRecord]:
+        """What is searched of nodes, newest first, one at a time.
+
+        Args:
+            history: the history.
+            before: only nodes of sequences below this one; None for all.
+            kinds: only nodes of these kinds; None for all.
+        """
 
     def node(self, history: str, node_id: str) -> NodeRecord | None:
         """One node."""

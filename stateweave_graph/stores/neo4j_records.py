@@ -22,6 +22,7 @@ from stateweave_graph.records import (
     OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
+    TextRecord,
     Wanted,
 )
 
@@ -93,6 +94,12 @@ class Neo4jReader:
         """The same as ``nodes`` without payloads and parents."""
         for row in self._run("refs", history=history, first=first, last=last):
             yield RefRecord(**row)
+
+    def texts(self, history: str, before: int | None, kinds: Collection[str] | None) -> Iterator[TextRecord]:
+        """What is searched of nodes, newest first, one at a time."""
+        below = 2**62 if before is None else before
+        rows = self._run("texts", history=history, before=below, kinds=None if kinds is None else [*kinds])
+        return (TextRecord(**row) for row in rows)
 
     def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
         """Nodes of chosen sequences without payloads and parents, in order of sequence."""

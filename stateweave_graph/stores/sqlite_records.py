@@ -21,6 +21,7 @@ from stateweave_graph.records import (
     OutlineRecord,
     RefRecord,
     ResourceKeyRecord,
+    TextRecord,
     Wanted,
 )
 
@@ -37,6 +38,7 @@ _NODE = (
     "semantic_type, semantic_key, tool, operation, succeeded"
 )
 _REF = "id, sequence, kind, turn, created_at, resource_key, extra"
+_TEXT = "id, sequence, kind, turn, created_at, resource_key, payload"
 _RESOURCE = "key, key_hash, head_id, head_sequence, versions, semantic_type, semantic_key"
 _FAILED = "at, run_id, input, error, usage, revision"
 _CHUNK = 500
@@ -180,6 +182,17 @@ class SqliteReader:
             last,
         )
         return (RefRecord(*row) for row in rows)
+
+    def texts(self, history: str, before: int | None, kinds: Collection[str] | None) -> Iterator[TextRecord]:
+        """What is searched of nodes, newest first, one at a time."""
+        chosen = "" if kinds is None else f" AND kind IN ({','.join('?' * len(kinds))})"
+        rows = self._run(
+            f"SELECT {_TEXT} FROM nodes WHERE h = ? AND sequence < ?{chosen} ORDER BY sequence DESC",
+            self._h(history),
+            2**62 if before is None else before,
+            *(kinds or ()),
+        )
+        return map(TextRecord._make, rows)
 
     def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
         """Nodes of chosen sequences without payloads and parents, in order of sequence."""

@@ -27,11 +27,12 @@ ONCE = {"schema_version", "schema_record"}  # of the one node that says which sc
 PARAMETERS: dict[str, Any] = {
     "abandoned_ms": 1, "after": "", "agent": {"agentId": "a"}, "agent_id": "a", "before": 9, "commit_id": "c",
     "commit": {"revision": 2}, "done": 1, "failures": [], "first": 1, "frontier": [[0, 1]], "history": "h",
-    "id": "x", "ids": ["x", "y"], "key": "k", "key_hash": "k", "key_hashes": ["k"], "last": 9, "lease_ms": 1,
-    "limit": 9, "moved_resources": [{"keyHash": "k", "headId": "x", "versions": 2}], "new_resources": [{}],
-    "nodes": [{"label": "Goal", "properties": {}, "sequence": 2, "parents": [[1, None]]}], "now": "n",
-    "owner": "o", "revision": 1, "semantic_only": True, "sequence": 2, "sequences": [1, 2], "staged": {},
-    "ms": 1, "spans": [[1, 2]], "version": 1, "vocabulary": "v", "versions": [["k", 1, 2]],
+    "id": "x", "ids": ["x", "y"], "key": "k", "key_hash": "k", "key_hashes": ["k"], "kinds": ["goal"],
+    "last": 9, "lease_ms": 1, "limit": 9, "moved_resources": [{"keyHash": "k", "headId": "x", "versions": 2}],
+    "new_resources": [{}], "now": "n", "owner": "o", "revision": 1, "semantic_only": True, "sequence": 2,
+    "nodes": [{"label": "Goal", "properties": {}, "sequence": 2, "parents": [[1, None]]}],
+    "sequences": [1, 2], "staged": {}, "ms": 1, "spans": [[1, 2]], "version": 1, "vocabulary": "v",
+    "versions": [["k", 1, 2]],
 }  # fmt: skip
 
 
