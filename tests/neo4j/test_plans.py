@@ -74,6 +74,19 @@ def test_no_statement_scans(database, name):
         )
 
 
+def test_every_statement_is_cypher_25_too(neo4j_newest):
+    """A database whose default language is Cypher 25, as every sharded one's is, runs what we send."""
+    with open_repository(**neo4j_newest.arguments()) as repo:
+        repo.store.apply_schema()  # else the indexes that are pinned are not there
+    with neo4j_newest.session() as session:
+        for name in STATEMENTS:
+            session.run(f"CYPHER 25 EXPLAIN {statement(name)}", PARAMETERS).consume()
+        for text in schema_statements():
+            session.run(f"CYPHER 25 {text}").consume()
+        for query in named_queries().values():
+            session.run(f"CYPHER 25 EXPLAIN {query.text}", dict.fromkeys(query.parameters, "x")).consume()
+
+
 def test_every_statement_says_what_it_is_for():
     for path in sorted(Path(cypher_folder()).rglob("*.cypher")):
         assert path.read_text("utf-8").startswith("// "), path
