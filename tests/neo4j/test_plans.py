@@ -9,6 +9,7 @@ import pytest
 
 from stateweave_graph import open_repository
 from stateweave_graph.cyphertext import cypher_folder, schema_statements, statement
+from stateweave_graph.queries import named_queries
 from stateweave_graph.stores.neo4j_records import Neo4jReader
 from stateweave_graph.stores.neo4j_writer import Neo4jWriter
 from stateweave_graph.testing.samples import dense_state
