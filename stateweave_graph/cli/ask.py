@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stateweave_graph.cli import files
+from stateweave_graph.cli.arguments import AgentId
 from stateweave_graph.cli.complete import complete_agent, complete_kind, complete_query
-from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.cli.options import Database, Json, opened
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from stateweave_graph.cli.options import AgentId, Database, Json, NoPager, opened
+from stateweave_graph.cli.arguments import AgentId, NoPager
+from stateweave_graph.cli.options import Database, Json, opened
 
 if TYPE_CHECKING:
     from rich.text import Text

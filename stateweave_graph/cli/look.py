@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stateweave_graph.cli.arguments import AgentId, NodeId
 from stateweave_graph.cli.history import print_nodes
-from stateweave_graph.cli.options import AgentId, Database, Json, NodeId, opened
+from stateweave_graph.cli.options import Database, Json, opened
 
 if TYPE_CHECKING:
     from stateweave_graph.results import Memory

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stateweave_graph.cli.complete import complete_agent
-
 if TYPE_CHECKING:
     from stateweave_graph.repository.repository import Repository
 
@@ -27,21 +25,6 @@ Database = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-AgentId = Annotated[
-    str,
-    typer.Argument(
-        metavar="AGENT", help="The agent's id.", show_default=False, autocompletion=complete_agent
-    ),
-]
-NodeId = Annotated[
-    str,
-    typer.Argument(
-        metavar="NODE",
-        help="A node's id, or its beginning: cw_ and at least four digits.",
-        show_default=False,
-    ),
-]
-NoPager = Annotated[bool, typer.Option("--no-pager", help="Don't show it a screen at a time.")]
 
 
 def database(uri: str | None) -> str:

@@ -272,14 +272,13 @@ class ReadingContract(RepositoryFixtures):
         with repo.turn("b") as turn:
             turn.goal("meanwhile")
         assert [*first, *nodes] == large.nodes, "what is committed meanwhile is not among them"
-        for error, asked in (
-            (NotFoundError, {"revision": 9}),
-            (NotFoundError, {"agent_id": "c"}),
-            (InvalidRequestError, {"revision": 0}),
-            (InvalidRequestError, {"first": 0}),
-        ):
-            with pytest.raises(error):
-                repo.iter_nodes(**{"agent_id": "a", **asked})
+        with pytest.raises(NotFoundError):
+            repo.iter_nodes("a", revision=9)
+        with pytest.raises(NotFoundError):
+            repo.iter_nodes("c")
+        for bad in ({"revision": 0}, {"first": 0}):
+            with pytest.raises(InvalidRequestError):
+                repo.iter_nodes("a", **bad)
 
     def test_nodes_of_a_history_that_goes_away(self, repo: Repository) -> None:
         repo.save("a", dense_state(2_500, 2), expected_revision=0)
