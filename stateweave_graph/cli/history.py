@@ -103,7 +103,7 @@ def show(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show where an agent stands, one of its nodes, or one of its commits.
+    """Show where an agent stands, a node, or a commit.
 
     Of an agent: its revision, counts and frontier. Of a node: all its fields, with the whole payload. Of a
     commit: what is known of it, and the nodes that it added.
