@@ -25,7 +25,7 @@ LAYERS = [
     ["model"],
     ["results", "hashing", "records"],
     ["vocabulary", "mirror"],
-    ["mapper", "mermaid"],
+    ["mapper", "mermaid", "viewer"],
     ["sessionlog_records", "sessionlog_replay", "sessionlog"],
     ["stores.base"],
     ["projection", "projection_picture"],
