@@ -14,6 +14,7 @@ from stateweave_graph.errors import (
     CommitIdReusedError,
     ConflictError,
     DivergedError,
+    HistoryFileError,
     InvalidAppendError,
     InvalidRequestError,
     InvalidStateError,
@@ -45,6 +46,7 @@ from stateweave_graph.results import (
     AgentSummary,
     Commit,
     Diff,
+    Exported,
     FailedRun,
     Found,
     Head,
@@ -59,7 +61,13 @@ from stateweave_graph.results import (
     Stored,
     Why,
 )
-from stateweave_graph.sessionlog import LogFailure, LogRevision, SessionLog, read_session_log
+from stateweave_graph.sessionlog import (
+    LogFailure,
+    LogRevision,
+    SessionLog,
+    read_session_log,
+    write_session_log,
+)
 from stateweave_graph.validation import Violation, validate
 from stateweave_graph.version import __version__
 from stateweave_graph.vocabulary import NodeType, Vocabulary
@@ -78,9 +86,11 @@ __all__ = [
     "Diff",
     "DivergedError",
     "ExpectedRevision",
+    "Exported",
     "FailedRun",
     "Found",
     "Head",
+    "HistoryFileError",
     "Imported",
     "InvalidAppendError",
     "InvalidRequestError",
@@ -125,4 +135,5 @@ __all__ = [
     "read_session_log",
     "retry_on_conflict",
     "validate",
+    "write_session_log",
 ]

@@ -12,6 +12,7 @@ StateWeaveGraphError
 ├── DivergedError              a snapshot does not extend what is stored
 ├── CommitIdReusedError        one commit id, two different requests
 ├── SessionLogError            a session log breaks a rule (``.rule``, ``.line``)
+├── HistoryFileError           an exported history is not as it was exported (``.line``)
 ├── QueryError                 a query can't be run as asked
 ├── MissingExtraError          an optional package is needed; the message has the command
 └── StoreError                 the database
@@ -169,6 +170,25 @@ class SessionLogError(StateWeaveGraphError):
         where = f"line {line}" if line else "the file"
         super().__init__(
             f"session log, {where}: {rule}: {message}; the log is refused whole, nothing was stored"
+        )
+
+
+class HistoryFileError(StateWeaveGraphError):
+    """An exported history is not as it was exported; it is refused whole.
+
+    Attributes:
+        line: the line, from 1; 0 where the file as a whole is meant.
+        reason: what is wrong there.
+        violations: the violations of import rules by the nodes and the frontier at that line.
+    """
+
+    def __init__(self, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
+        self.line = line
+        self.reason = message
+        self.violations = list(violations)
+        where = f"line {line}" if line else "the file"
+        super().__init__(
+            f"exported history, {where}: {message}; it is refused whole, nothing was stored. Export it again"
         )
 
 

@@ -106,6 +106,22 @@ def node_from_record(record: NodeRecord, id_at: Callable[[int], str]) -> CausalN
     )
 
 
+def node_text(record: NodeRecord, ids: Sequence[str]) -> str:
+    """The JSON text of a record's node, as ``AgentState.to_json`` has it, without parsing what is stored.
+
+    Args:
+        record: the record.
+        ids: the ids of the nodes before it, by sequence.
+    """
+    parents = dumps(sorted(ids[sequence - 1] for sequence in record.parents))
+    key = "" if record.resource_key is None else f',"resourceKey":{dumps(record.resource_key)}'
+    extra = "" if record.extra is None else f",{record.extra[1:-1]}"
+    return (
+        f'{{"id":"{record.id}","kind":"{record.kind}","parents":{parents},"payload":{record.payload},'
+        f'"createdAt":{dumps(record.created_at)},"sequence":{record.sequence}{key}{extra}}}'
+    )
+
+
 def resource_records(
     nodes: Sequence[CausalNode | NodeRecord], known: Mapping[str, ResourceKeyRecord]
 ) -> tuple[tuple[ResourceKeyRecord, ...], tuple[VersionRecord, ...]]:

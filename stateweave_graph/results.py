@@ -250,6 +250,24 @@ class Imported(_Result):
     failures: int
 
 
+class Exported(_Result):
+    """What was given out.
+
+    Attributes:
+        agent_id: the agent.
+        history: the id of the history.
+        revision: the last revision given out.
+        nodes: the number of nodes.
+        files: the files that were written, or what they went to.
+    """
+
+    agent_id: str
+    history: str
+    revision: int
+    nodes: int
+    files: list[str]
+
+
 class QueryResult:
     """The rows of a query: ``len()``, iteration over dicts by column.
 
@@ -277,7 +295,7 @@ class QueryResult:
         try:
             import pandas as pd
         except ImportError:
-            raise _analytics("A DataFrame", "pandas") from None
+            raise analytics_error("A DataFrame", "pandas") from None
         return pd.DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> Any:
@@ -289,14 +307,15 @@ class QueryResult:
         try:
             import pyarrow as pa
         except ImportError:
-            raise _analytics("An Arrow table", "pyarrow") from None
+            raise analytics_error("An Arrow table", "pyarrow") from None
         return pa.table({name: [row[name] for row in self.rows] for name in self.columns})
 
     def __repr__(self) -> str:
         return f"QueryResult({len(self.rows)} rows of {', '.join(self.columns)})"
 
 
-def _analytics(what: str, package: str) -> MissingExtraError:
+def analytics_error(what: str, package: str) -> MissingExtraError:
+    """What is raised where a package of the extra ``analytics`` is needed and not there."""
     return MissingExtraError(what, package, 'pip install "stateweave-graph[analytics]"')
 
 

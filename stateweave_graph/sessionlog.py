@@ -1,8 +1,9 @@
-"""The SDK's session log: one JSONL file a session, read into the revisions of one history.
+"""The SDK's session log: one JSONL file a session, read into the revisions of one history, and written.
 
 The rules are format.md, *The SDK's session log*. A corrupt log is refused whole, with the rule that is
 broken and the line. Here a log is taken apart into lines; what a record must hold by itself is in
-sessionlog_records.py, and how records follow one another in sessionlog_replay.py.
+sessionlog_records.py, how records follow one another in sessionlog_replay.py, and how a log is written in
+sessionlog_writer.py.
 """
 
 from __future__ import annotations
@@ -15,14 +16,20 @@ from typing import Any
 
 from stateweave_graph.errors import LimitExceededError, NotFoundError, SessionLogError, StateWeaveGraphError
 from stateweave_graph.jsontext import JsonTextError, decode, depth_of_text, parse
-from stateweave_graph.sessionlog_records import RECORD_TYPES
+from stateweave_graph.sessionlog_records import MAX_LOG_BYTES, RECORD_TYPES
 from stateweave_graph.sessionlog_replay import LogFailure, LogRevision, Replay, SessionLog, place_of
+from stateweave_graph.sessionlog_writer import write_session_log
 from stateweave_graph.validation import DEFAULT_LIMITS, Limits, Violation
 
-__all__ = ["MAX_LOG_BYTES", "LogFailure", "LogRevision", "SessionLog", "is_session_log", "read_session_log"]
-
-MAX_LOG_BYTES = 512 * 1024 * 1024
-"""The SDK loads no longer log."""
+__all__ = [
+    "MAX_LOG_BYTES",
+    "LogFailure",
+    "LogRevision",
+    "SessionLog",
+    "is_session_log",
+    "read_session_log",
+    "write_session_log",
+]
 
 _JAVASCRIPT_SPACE = (
     "\t\n\x0b\x0c\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

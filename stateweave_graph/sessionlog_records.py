@@ -15,6 +15,10 @@ from stateweave_graph.javascript import javascript_json
 from stateweave_graph.timestamps import FORMS, instant_ms
 from stateweave_graph.validation import shorten
 
+MAX_LOG_BYTES = 512 * 1024 * 1024
+"""The SDK loads no longer log."""
+
+_ENGINE = "causal-weave-v3"
 _SESSION_ID = re.compile(r"sws_[0-9a-f]{32}")
 _ENTRY_ID = re.compile(r"[0-9a-f]{16}")
 
@@ -61,6 +65,27 @@ def check_entry(record: Any, line: int) -> str:
 def is_usage_record(value: Any) -> bool:
     """Whether a value is a usage record; turns count from 1, and no number in it is beyond a double."""
     return isinstance(value, dict) and _run_complaint(value, _USAGE) is None
+
+
+def run_metadata(given: Mapping[str, Any], run_id: str, at: str) -> dict[str, Any]:
+    """A run's metadata as a ``turn_commit`` must have it, with what is not known at its least.
+
+    Args:
+        given: what is known of the run; fields that a log takes are kept, and further ones beside them.
+        run_id: the run's id.
+        at: the time of the commit.
+    """
+    least = {
+        "runId": run_id,
+        "engine": _ENGINE,
+        "status": "done",
+        "startedAt": at,
+        "completedAt": at,
+        **dict.fromkeys(_COUNTS, 0),
+        "tokenCountSource": "estimated",
+    }
+    wrong = {name for name, field in _METADATA.items() if name in given and not field.holds(given[name])}
+    return {**least, **{name: value for name, value in given.items() if name not in wrong}}
 
 
 class _Field(NamedTuple):
@@ -156,7 +181,7 @@ _RUN = {
     **dict.fromkeys(_COUNTS, _integer_from(0)),
     "tokenCountSource": _one_of("provider", "estimated", "mixed"),
 }
-_METADATA = {**_RUN, "engine": _one_of("causal-weave-v3"), "status": _one_of("done")}
+_METADATA = {**_RUN, "engine": _one_of(_ENGINE), "status": _one_of("done")}
 _USAGE = {**_RUN, "turn": _integer_from(1), "status": _one_of("done", "failed")}
 _ENTRY = {
     "id": _Field(_is_entry_id, "16 lower-case hex digits"),

@@ -134,7 +134,7 @@ def place_of(line: int) -> str:
     return f"line {line} of the session log"
 
 
-class _StateText:
+class StateText:
     """The hash of a growing state's ``JSON.stringify`` text, at the cost of what is added.
 
     Args:
@@ -148,13 +148,16 @@ class _StateText:
             self.add(node)
 
     def add(self, node: dict[str, Any]) -> None:
+        """Take one more node."""
         self._hash.update(f"{self._separator}{javascript_json(node)}".encode())
         self._separator = ","
 
     def nodes_hash(self) -> str:
+        """What two states have in common that have the same nodes."""
         return self._hash.hexdigest()
 
     def state_hash(self, frontier: list[str]) -> str:
+        """The ``stateHash`` with this frontier."""
         whole = self._hash.copy()
         whole.update(f'],"frontier":{javascript_json(frontier)}}}'.encode())
         return whole.hexdigest()
@@ -169,7 +172,7 @@ class Replay:
         self._header: dict[str, Any] | None = None
         self._entry_ids: set[str] = set()
         self._judge = NodeJudge()
-        self._text = _StateText()
+        self._text = StateText()
         self._state_hash: str | None = None  # None while there is no state
         self._bootstrapped = False
         self._usage_history: list[dict[str, Any]] = []
@@ -237,7 +240,7 @@ class Replay:
             state = entry["state"]
             self._check_state(state)
             known = self._judge.count
-            if _StateText(state["nodes"][:known]).nodes_hash() != self._text.nodes_hash():
+            if StateText(state["nodes"][:known]).nodes_hash() != self._text.nodes_hash():
                 raise self._broken(
                     "bootstrap", "its state does not extend the one that a checkpoint brought in"
                 )

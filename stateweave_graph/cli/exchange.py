@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,15 +13,24 @@ import typer
 from stateweave_graph.cli import files
 from stateweave_graph.cli.exits import WRONG_DATA
 from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.formats import ExportFormat
 
 if TYPE_CHECKING:
     from stateweave_graph.repository.repository import Repository
     from stateweave_graph.results import Imported
 
+_ENDINGS = {
+    ".jsonl": ExportFormat.JSONL,
+    ".graphml": ExportFormat.GRAPHML,
+    ".parquet": ExportFormat.PARQUET,
+}
+
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE…", help="Snapshots or session logs; - for standard input.", show_default=False
+        metavar="FILE…",
+        help="Snapshots, exported histories or session logs; - for standard input.",
+        show_default=False,
     ),
 ]
 
@@ -36,9 +47,9 @@ def import_files(
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Import snapshots and session logs.
+    """Import snapshots, exported histories and session logs.
 
-    The two are told apart by their content. Onto an agent that is there already, what is new is added.
+    The three are told apart by their content. Onto an agent that is there already, what is new is added.
     Each file is imported whole or not at all; at the first one that is refused, the command ends, and
     those before it stay.
 
@@ -70,31 +81,42 @@ def export(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - for standard output.")
     ] = files.STANDARD,
+    form: Annotated[
+        ExportFormat | None,
+        typer.Option("--format", help="What to write; without it, what the file's ending says, else json."),
+    ] = None,
     revision: Annotated[
-        int | None, typer.Option(metavar="N", help="A revision; the newest if not given.", min=1)
+        int | None, typer.Option(metavar="N", help="The last revision; the newest if not given.", min=1)
     ] = None,
     db: Database = None,
     as_json: Annotated[
-        bool,
-        typer.Option("--json", help="With -o, print what was written; errors as JSON. A snapshot is JSON."),
+        bool, typer.Option("--json", help="With -o, print what was written as JSON; errors as JSON.")
     ] = False,
 ) -> None:
-    """Give a history out as a snapshot.
+    """Give a history out.
 
-    Every StateWeave SDK accepts it. A file is written whole or not at all.
+    json is a snapshot, which every StateWeave SDK accepts; jsonl has all revisions, a commit a line, and is
+    what import makes them again of; session-log is the log of the SDK's own file store, named as the SDK
+    wants it where FILE is a folder; graphml is for graph tools; parquet makes FILE a folder with a table of
+    nodes and one of edges. A file is written whole or not at all.
 
     Example: stateweave-graph export support-bot -o support-bot.json
     """
     from stateweave_graph.cli.output import print_json
     from stateweave_graph.cli.progress import Working
 
-    with opened(db) as repository, Working(f"export {agent}"):
-        stored = repository.load(agent, revision=revision)
-        data = f"{stored.state.to_json()}\n".encode()
-    files.write(output, data)
-    if as_json and output != files.STANDARD:
-        counts = {"revision": stored.revision, "nodes": len(stored.state.nodes), "bytes": len(data)}
-        print_json({"file": output, "agent_id": stored.agent_id, **counts})
+    chosen = form or _ENDINGS.get(Path(output).suffix.lower(), ExportFormat.JSON)
+    to_standard = output == files.STANDARD
+    if to_standard and chosen is ExportFormat.PARQUET:
+        raise typer.BadParameter("parquet is two files; say the folder for them", param_hint="-o")
+    with opened(db) as repository, Working(f"export {agent}"), tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "export") if to_standard else Path(output)
+        exported = repository.export(agent, target, format=chosen.value, revision=revision)
+        if to_standard:
+            files.copy_out(target)
+    if as_json and not to_standard:
+        size = sum(Path(name).stat().st_size for name in exported.files)
+        print_json({"file": output, **exported.model_dump(exclude={"history"}), "bytes": size})
 
 
 def copy(
@@ -148,8 +170,8 @@ def validate(
 ) -> None:
     """Judge files by the rules of the format.
 
-    A table shows each rule that is broken, with its place and the value there. Snapshots and session
-    logs are told apart by their content.
+    A table shows each rule that is broken, with its place and the value there. Snapshots, exported
+    histories and session logs are told apart by their content.
 
     Example: stateweave-graph validate support-bot.json
     """
@@ -176,13 +198,18 @@ def validate(
 
 
 def import_one(repository: Repository, name: str, target: str) -> Imported:
-    """Import one file, whichever of the two kinds it is."""
+    """Import one file, whichever of the three kinds it is."""
     from stateweave_graph.cli.progress import Working
     from stateweave_graph.model import AgentState
+    from stateweave_graph.repository.historyfile import is_history_file
     from stateweave_graph.sessionlog import is_session_log, read_session_log
 
     with Working(f"import {name}") as working:
+        if name != files.STANDARD and is_history_file(files.read_head(name)):
+            return repository.import_history(target, name, progress=working.report)
         data = files.read(name)
+        if is_history_file(data):
+            return repository.import_history(target, data, progress=working.report)
         if is_session_log(data):
             log = read_session_log(data)
             return repository.import_session_log(target, log, progress=working.report)
@@ -200,24 +227,29 @@ def added(imported: Imported) -> str:
 
 
 def _violations(name: str, limits: dict[str, int]) -> list[dict[str, Any]]:
-    """The violations of a snapshot; those of a session log have its line as their path."""
-    from stateweave_graph.errors import LimitExceededError, SessionLogError
+    """The violations of a snapshot; those of files of lines have their line in their path."""
+    from stateweave_graph.errors import HistoryFileError, LimitExceededError, SessionLogError
+    from stateweave_graph.repository.historyfile import is_history_file, judge_history_file
     from stateweave_graph.sessionlog import is_session_log, read_session_log
     from stateweave_graph.validation import validate as violations_of
 
     data = files.read(name)
-    if not is_session_log(data):
+    if not is_session_log(data) and not is_history_file(data):
         return [violation._asdict() for violation in violations_of(data, **limits)]
     try:
-        read_session_log(data, **limits)
-    except SessionLogError as error:
+        if is_history_file(data):
+            judge_history_file(data, **limits)
+        else:
+            read_session_log(data, **limits)
+    except (HistoryFileError, SessionLogError) as error:
         where = f"line {error.line}" if error.line else "the file"
         if error.violations:
             return [
                 {**violation._asdict(), "path": f"{where}, {violation.path}"}
                 for violation in error.violations
             ]
-        return [{"rule": error.rule, "path": where, "message": error.reason, "value": ""}]
+        rule = error.rule if isinstance(error, SessionLogError) else "history"
+        return [{"rule": rule, "path": where, "message": error.reason, "value": ""}]
     except LimitExceededError as error:
         return [violation._asdict() for violation in error.violations]
     return []

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from stateweave_graph.errors import InvalidRequestError, NotFoundError
 from stateweave_graph.sessionlog import MAX_LOG_BYTES
+from stateweave_graph.wholefile import reason, whole_file
 
 STANDARD = "-"
 
@@ -30,14 +31,30 @@ def read(name: str) -> bytes:
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {name!r}") from None
     except (OSError, ValueError) as error:
-        raise InvalidRequestError(f"the file {name!r} can't be read: {_reason(error)}") from None
+        raise InvalidRequestError(f"the file {name!r} can't be read: {reason(error)}") from None
+
+
+def read_head(name: str) -> bytes:
+    """The first bytes of a file; nothing where it can't be read, which reading it all will tell."""
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(64)
+    except (OSError, ValueError):
+        return b""
+
+
+def copy_out(source: Path) -> None:
+    """Copy a file to standard output.
+
+    Raises:
+        InvalidRequestError: it can't be written to.
+    """
+    with source.open("rb") as file, _standard_output():
+        shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def write(name: str, data: bytes) -> None:
-    """Write a file whole or not at all, or to standard output.
-
-    A link keeps pointing where it points, and a file that is there keeps its permissions. A pipe or a
-    device is written to as it is.
+    """Write a file whole or not at all (see ``whole_file``), or to standard output.
 
     Raises:
         InvalidRequestError: it can't be written.
@@ -45,14 +62,8 @@ def write(name: str, data: bytes) -> None:
     if name == STANDARD:
         write_out(data)
         return
-    try:
-        target = Path(name).resolve()
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-        else:
-            _replace(target, data)
-    except (OSError, ValueError) as error:
-        raise InvalidRequestError(f"the file {name!r} can't be written: {_reason(error)}") from None
+    with whole_file(name) as file:
+        file.write(data)
 
 
 def write_out(data: bytes) -> None:
@@ -90,7 +101,7 @@ def _standard_output() -> Iterator[None]:
         _drop_output()
     except OSError as error:
         _drop_output()
-        raise InvalidRequestError(f"standard output can't be written: {_reason(error)}") from None
+        raise InvalidRequestError(f"standard output can't be written: {reason(error)}") from None
 
 
 def _drop_output() -> None:
@@ -98,29 +109,3 @@ def _drop_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-
-
-def _replace(target: Path, data: bytes) -> None:
-    mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-    handle, half = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(half).chmod(mode)
-        Path(half).replace(target)
-    except BaseException:
-        Path(half).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _reason(error: OSError | ValueError) -> str:
-    """What the system says, without its number and without the name again."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

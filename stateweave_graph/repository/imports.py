@@ -1,17 +1,21 @@
 """Session logs brought into a history: a revision a turn, failed runs beside it, and only what is new.
 
+And the way back: what a log says of a stored commit.
+
 What the records of a log mean is format.md, *The SDK's session log*.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from stateweave_graph.errors import CommitIdReusedError, InvalidRequestError
-from stateweave_graph.jsontext import dumps, escape_surrogates
-from stateweave_graph.records import FailedRunRecord, HeadRecord, Wanted
+from stateweave_graph.hashing import hash_fields
+from stateweave_graph.jsontext import dumps, escape_surrogates, parse
+from stateweave_graph.model import CausalNode, NodeKind
+from stateweave_graph.records import CommitRecord, FailedRunRecord, HeadRecord, Wanted
 from stateweave_graph.repository.commits import SaveRequest, save_on
 from stateweave_graph.repository.ground import Ground
 from stateweave_graph.repository.requests import ANY_REVISION, Expectation, object_text
@@ -78,6 +82,9 @@ def settle_log(
         nodes=after.agent.node_count - first,
         failures=added,
     )
+
+
+_OF_A_TURN = ("turn", "runId", "input", "finalAnswer", "userNodeId", "assistantNodeId")
 
 
 class _Known(NamedTuple):
@@ -165,6 +172,65 @@ def _metadata(revision: LogRevision) -> str:
         "usageHistory": revision.usage_history or None,
     }
     return dumps({"source": f"session-log:{revision.kind}", **_present(said)})
+
+
+def log_revision(commit: CommitRecord, nodes: list[CausalNode], frontier: list[str]) -> LogRevision:
+    """A commit as a log tells it: what a log said of it when it was imported, else what its nodes say."""
+    said = {} if commit.metadata is None else parse(commit.metadata)
+    kind = str(said.pop("source", "")).removeprefix("session-log:") if _is_of_log(said) else None
+    goals = [node for node in nodes if node.kind is NodeKind.GOAL]
+    answers = [node for node in nodes if node.kind is NodeKind.ANSWER]
+    if kind is None:  # a first commit that is no turn is what was there before any
+        kind = "bootstrap" if commit.revision == 1 and len(goals) != 1 else "turn_commit"
+        told = {
+            "input": _text(goals[-1].payload) if goals else "",
+            "finalAnswer": _text(answers[-1].payload) if answers else "",
+            "userNodeId": goals[-1].id if goals else None,
+            "assistantNodeId": answers[-1].id if answers else None,
+            "runId": said.get("runId"),
+        }
+    else:
+        told = {name: said.pop(name, None) for name in _OF_A_TURN}
+    return LogRevision(
+        kind="turn_commit" if kind == "turn_commit" else "bootstrap",
+        entry_id=commit.commit_id,
+        timestamp=commit.committed_at,
+        nodes=nodes,
+        frontier=frontier,
+        state_hash="",
+        line=0,
+        run_id=told["runId"] if isinstance(told["runId"], str) else None,
+        input=told["input"],
+        final_answer=told["finalAnswer"],
+        user_node_id=told["userNodeId"],
+        assistant_node_id=told["assistantNodeId"],
+        usage_history=said.pop("usageHistory", []) if kind == "bootstrap" else [],
+        metadata=said,
+    )
+
+
+def log_failure(place: int, failure: FailedRunRecord) -> LogFailure:
+    """A failed run as a log tells it; ``place`` tells it from others of the same time."""
+    return LogFailure(
+        entry_id=hash_fields("failed run", place, failure.at)[:16],
+        timestamp=failure.at,
+        turn=0,
+        input=failure.input,
+        error=failure.error,
+        revision=failure.revision,
+        line=0,
+        run_id=failure.run_id,
+        usage=None if failure.usage is None else parse(failure.usage),
+    )
+
+
+def _is_of_log(said: Mapping[str, Any]) -> bool:
+    source = said.get("source")
+    return isinstance(source, str) and source.startswith("session-log:")
+
+
+def _text(payload: Any) -> str:
+    return payload if isinstance(payload, str) else dumps(payload)
 
 
 def _present(fields: dict[str, object]) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stateweave_graph.errors import NotFoundError, StoreError, VocabularyError
@@ -35,6 +35,7 @@ from stateweave_graph.timestamps import iso_text
 from stateweave_graph.vocabulary import normalise_key, normalise_type
 
 _TOLD_CHARACTERS = 200
+_NODES_AT_ONCE = 2_000
 
 
 def stored(tx: StoreReader, agent_id: str, revision: int | None, at_ms: int | None = None) -> Stored:
@@ -43,6 +44,12 @@ def stored(tx: StoreReader, agent_id: str, revision: int | None, at_ms: int | No
     commit = _commit_wanted(tx, agent, revision, at_ms)
     state = from_records(tx.nodes(agent.history, 1, commit.last_sequence), commit.frontier)
     return Stored(agent_id=agent_id, history=agent.history, revision=commit.revision, state=state)
+
+
+def node_pages(tx: StoreReader, history: str, first: int, last: int) -> Iterator[NodeRecord]:
+    """Nodes of a span in order, read a page at a time: other reads may come between."""
+    for start in range(first, last + 1, _NODES_AT_ONCE):
+        yield from list(tx.nodes(history, start, min(start + _NODES_AT_ONCE - 1, last)))
 
 
 def _commit_wanted(

@@ -23,8 +23,8 @@ from stateweave_graph.repository.commits import (
     settle_save,
 )
 from stateweave_graph.repository.ground import Draft, Ground, Need
-from stateweave_graph.repository.imports import failure_record, log_requests, settle_log
-from stateweave_graph.repository.reading import RepositoryReads
+from stateweave_graph.repository.imports import failure_record
+from stateweave_graph.repository.moving import Progress, RepositoryMoves, reporter
 from stateweave_graph.repository.requests import (
     ANY_REVISION,
     Asked,
@@ -32,14 +32,12 @@ from stateweave_graph.repository.requests import (
     ExpectedRevision,
     Said,
     check_name,
-    check_positive,
     check_text,
     instant_of,
     object_text,
     said_of,
 )
 from stateweave_graph.repository.snapshots import Snapshot
-from stateweave_graph.repository.transfer import fork
 from stateweave_graph.repository.turn import NodeOrId, Turn
 from stateweave_graph.repository.warm import WarmGrounds
 from stateweave_graph.results import (
@@ -48,17 +46,14 @@ from stateweave_graph.results import (
     Head,
     Imported,
 )
-from stateweave_graph.sessionlog import SessionLog
 from stateweave_graph.stores.base import GraphStore, StoreReader, StoreWriter
 from stateweave_graph.timestamps import iso_text, now_ms
 from stateweave_graph.vocabulary import Vocabulary
 
 Guess = TypeVar("Guess")
-Progress = Callable[[int, int], None]
-"""Called with what is done, and with all there is to do."""
 
 
-class Repository(RepositoryReads):
+class Repository(RepositoryMoves):
     """The histories in one store; may be shared by threads, and is a context manager.
 
     Every method raises ``StoreError`` where the database does not answer as it should, and
@@ -186,28 +181,6 @@ class Repository(RepositoryReads):
 
         self.store.write(work)
 
-    def fork(self, agent_id: str, new: str, *, revision: int | None = None) -> Head:
-        """Make an independent agent of an agent's history, or of its first revisions.
-
-        Its revisions keep their numbers and hashes; later commits to one don't show in the other.
-
-        Raises:
-            NotFoundError: there is no such agent or revision.
-            ConflictError: there is an agent of the new name already.
-        """
-        check_name(agent_id)
-        check_name(new)
-        if revision is not None:
-            check_positive(revision, "revision")
-
-        def work(tx: StoreWriter) -> None:
-            agent = reads.agent_there(tx, agent_id)
-            reads.refuse_later(agent, revision)
-            fork(tx, agent, new, revision)
-
-        self.store.write(work)
-        return self.head(new)
-
     def delete(self, agent_id: str) -> None:
         """Delete an agent and its whole history.
 
@@ -296,7 +269,7 @@ class Repository(RepositoryReads):
             request,
             None,
             lambda tx, _: settle_save(tx, request, None),
-            _reporter(progress, len(state.nodes)),
+            reporter(progress, len(state.nodes)),
         )
         return Imported(
             agent_id=agent_id,
@@ -305,33 +278,6 @@ class Repository(RepositoryReads):
             commits=int(made),
             nodes=len(commit.added),
             failures=0,
-        )
-
-    def import_session_log(
-        self, agent_id: str, log: SessionLog, *, progress: Progress | None = None
-    ) -> Imported:
-        """Bring an SDK's session log in, a revision a turn, with its failed runs; all of it or nothing.
-
-        Revisions and failed runs that are there already are not added again.
-
-        Args:
-            agent_id: the agent.
-            log: what ``read_session_log`` gave.
-            progress: called now and then with the number of nodes written and of all.
-
-        Raises:
-            DivergedError: the log does not extend what is stored.
-            CommitIdReusedError: one of its entries' ids is another commit's.
-            InvalidRequestError: it holds no state, and there is no such agent.
-        """
-        if not isinstance(log, SessionLog):
-            raise InvalidRequestError(
-                f"a SessionLog is needed, not {type(log).__name__}; make one with read_session_log"
-            )
-        requests = log_requests(check_name(agent_id), log)
-        total = requests[-1].snapshot.count if requests else 0
-        return self.store.write(
-            lambda tx: settle_log(tx, agent_id, requests, log.failures), _reporter(progress, total)
         )
 
     def bookmarks(self) -> list[str]:
@@ -441,10 +387,6 @@ class Repository(RepositoryReads):
             base=base,
         )
         return self._settle(request, draft, lambda tx, guess: settle_append(tx, request, guess)).commit
-
-
-def _reporter(progress: Progress | None, total: int) -> Callable[[int], None] | None:
-    return None if progress is None else lambda done: progress(done, total)
 
 
 def _snapshot(state: AgentState) -> Snapshot:

@@ -5,7 +5,7 @@ Agent ids and the ids of histories are in no hash, so a copy keeps its hashes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -29,6 +29,13 @@ from stateweave_graph.timestamps import iso_text, now_ms
 _COMMITS_AT_ONCE = 1_000
 
 
+class Piece(NamedTuple):
+    """A commit with the nodes that it added."""
+
+    commit: CommitRecord
+    nodes: tuple[NodeRecord, ...]
+
+
 class History(NamedTuple):
     """A history, or the first revisions of one, as it is stored.
 
@@ -49,48 +56,60 @@ class History(NamedTuple):
         """The last commit."""
         return self.commits[-1]
 
+    def pieces(self) -> Iterator[Piece]:
+        """The commits with their nodes, oldest first."""
+        for commit in self.commits:
+            yield Piece(commit, tuple(self.nodes[commit.first_sequence - 1 : commit.last_sequence]))
+
 
 def read_history(tx: StoreReader, agent: AgentRecord, revision: int | None = None) -> History:
     """A history up to a revision; None for all of it."""
     last = agent.revision if revision is None else revision
-    commits: list[CommitRecord] = []
-    while not commits or commits[-1].revision > 1:
-        before = commits[-1].revision if commits else last + 1
-        commits += tx.commits(agent.history, before, _COMMITS_AT_ONCE)
-    commits.reverse()
+    commits = list(commits_until(tx, agent.history, last))
     nodes = list(tx.nodes(agent.history, 1, commits[-1].last_sequence))
     failures = [record for record in tx.failures(agent.history) if record.revision <= last]
     return History(_agent_at(agent, commits[-1], nodes), commits, nodes, failures)
 
 
+def commits_until(tx: StoreReader, history: str, last: int) -> Iterator[CommitRecord]:
+    """The commits of a history up to a revision, oldest first."""
+    for first in range(1, last + 1, _COMMITS_AT_ONCE):
+        behind = min(first + _COMMITS_AT_ONCE, last + 1)
+        yield from reversed(tx.commits(history, behind, behind - first))
+
+
 def batches(
-    source: History, agent_id: str, history: str, stored: AgentRecord | None = None
+    agent: AgentRecord,
+    pieces: Iterable[Piece],
+    agent_id: str,
+    history: str,
+    stored: AgentRecord | None = None,
 ) -> Iterator[Batch]:
     """The commits of a history as batches for another place.
 
     Args:
-        source: the history.
+        agent: the agent that it is of.
+        pieces: the commits with their nodes, from the first on.
         agent_id: the agent that it is to be.
         history: the id of the history there.
         stored: what is there already, whose commits are the first of these.
     """
     resources: dict[str, ResourceKeyRecord] = {}
     system_id = None
-    for commit in source.commits:
-        nodes = source.nodes[commit.first_sequence - 1 : commit.last_sequence]
+    for commit, nodes in pieces:
         system_id = _latest_system(nodes) or system_id
         changed, versions = resource_records(nodes, resources)
         resources.update((record.key, record) for record in changed)
         if stored is not None and commit.revision <= stored.revision:
             continue
-        agent = source.agent._replace(
+        after = agent._replace(
             agent_id=agent_id,
             history=history,
             revision=commit.revision,
             node_count=commit.last_sequence,
             system_id=system_id,
         )
-        yield Batch(agent, commit, tuple(nodes), changed, versions, begins=commit.revision == 1)
+        yield Batch(after, commit, nodes, changed, versions, begins=commit.revision == 1)
 
 
 def fork(tx: StoreWriter, agent: AgentRecord, new: str, revision: int | None) -> None:
@@ -143,7 +162,7 @@ def _write(
 ) -> Imported:
     history = tx.new_history(agent_id) if stored is None else stored.history
     commits = nodes = 0
-    for batch in batches(source, agent_id, history, stored):
+    for batch in batches(source.agent, source.pieces(), agent_id, history, stored):
         tx.write(batch)
         commits += 1
         nodes += len(batch.nodes)

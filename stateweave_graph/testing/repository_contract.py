@@ -9,6 +9,7 @@ return lambda: Repository(MyStore(...))     # each call: on the same, empty data
 from __future__ import annotations
 
 from stateweave_graph.testing.commit_contract import CommitContract
+from stateweave_graph.testing.export_contract import ExportContract
 from stateweave_graph.testing.history_contract import HistoryContract
 from stateweave_graph.testing.import_contract import ImportContract
 from stateweave_graph.testing.picture_contract import PictureContract
@@ -24,6 +25,7 @@ class RepositoryContract(
     ReadingContract,
     TurnContract,
     ImportContract,
+    ExportContract,
     HistoryContract,
     SearchContract,
     VocabularyContract,

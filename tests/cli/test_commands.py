@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from stateweave_graph import AgentState, __version__, open_repository
+from stateweave_graph import AgentState, LogEntry, __version__, open_repository, read_session_log
 from stateweave_graph.shipped import example_files
 from tests.support import vectors
 from tests.support.command import ROOT, run
@@ -66,6 +66,73 @@ def test_a_bad_file_among_good_ones_imports_what_stands_before_it(folder):
     assert [agent["agent_id"] for agent in agents] == ["log", "snap", "story"]
 
 
+def test_export_and_import_of_all_revisions(folder):
+    for ending in ("jsonl", "graphml"):
+        assert run("export", "story", "-o", f"out.{ending}", cwd=folder) == (0, "", "")
+    assert (folder / "out.graphml").read_text("utf-8").startswith("<?xml")
+    done = run("import", "out.jsonl", "--agent", "again", cwd=folder)
+    assert done.out == "again: 2 commits, 19 nodes, 1 failed run added; now at revision 2\n"
+    assert (
+        run("import", "out.jsonl", "--agent", "story", cwd=folder).out
+        == "story: nothing new; now at revision 2\n"
+    )
+    piped = run("export", "again", "--format", "jsonl", "--revision", "1", cwd=folder)
+    assert run("import", "-", "--agent", "piped", cwd=folder, stdin=piped.out.encode()).code == 0
+    with open_repository(folder / "stateweave.db") as repo:
+        assert repo.load("again").state == story(3)
+        assert repo.load("piped").state == story(1)
+        assert [entry.digest for entry in repo.log("again") if isinstance(entry, LogEntry)] == [
+            entry.digest for entry in repo.log("story") if isinstance(entry, LogEntry)
+        ]
+    lines = (folder / "out.jsonl").read_bytes().replace(b'"goal 0"', b'"goal O"')
+    (folder / "out.jsonl").write_bytes(lines)
+    refused = run("import", "out.jsonl", "--agent", "wrong", cwd=folder)
+    assert (refused.code, refused.out) == (1, "")
+    assert "line 2" in refused.err
+    judged = run("validate", "out.jsonl", "--json", cwd=folder)
+    assert judged.code == 1
+    assert judged.json()[0]["violations"][0]["rule"] == "identity"
+    assert judged.json()[0]["violations"][0]["path"].startswith("line 2, $.nodes[")
+    assert run("import", "out.jsonl", "--agent", "wrong", cwd=folder).code == 1
+
+
+def test_export_of_a_session_log_into_a_folder(folder):
+    (folder / "sessions").mkdir()
+    said = run("export", "story", "--format", "session-log", "-o", "sessions", "--json", cwd=folder).json()
+    (file,) = (folder / "sessions").iterdir()
+    assert said["files"] == [f"sessions/{file.name}"]
+    log = read_session_log(file)
+    assert file.name == f"{log.session_id}.jsonl"
+    assert log.state == story(3)
+
+
+def test_export_of_tables_needs_a_folder(folder):
+    assert run("export", "story", "--format", "parquet", cwd=folder).code == 2
+    assert run("export", "story", "-o", "tables.parquet", cwd=folder) == (0, "", "")
+    assert sorted(path.name for path in (folder / "tables.parquet").iterdir()) == [
+        "edges.parquet",
+        "nodes.parquet",
+    ]
+    assert run("export", "story", "-o", "snap.json", "--format", "parquet", cwd=folder).code == 2
+
+
+def test_search_finds_and_says_what_it_did_not(folder):
+    found = run("search", "story", "GOAL", "1", cwd=folder)
+    assert found.code == 0
+    assert "goal 1" in found.out
+    rows = run("search", "story", "goal", "--kind", "goal", "-n", "2", "--json", cwd=folder).json()
+    assert [row["snippet"] for row in rows] == ["goal 2", "goal 1"]
+    assert [row["marks"] for row in rows] == [[[0, 4]], [[0, 4]]]
+    page = run("search", "story", "goal", "--kind", "goal", "-n", "2", cwd=folder)
+    assert f"--before {rows[1]['sequence']}" in page.err
+    none = run("search", "story", "zebra", cwd=folder)
+    assert (none.code, none.out) == (0, "")
+    assert "zebra" in none.err
+    assert run("search", "story", "zebra", "--json", cwd=folder).json() == []
+    assert run("search", "story", " ", cwd=folder).code == 2
+    assert run("search", "nobody", "x", cwd=folder).code == 3
+
+
 def test_export_gives_the_snapshot_back(folder):
     done = run("export", "story", cwd=folder)
     assert done.out == story(3).to_json() + "\n"
@@ -75,7 +142,14 @@ def test_export_gives_the_snapshot_back(folder):
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
     said = run("export", "story", "-o", "out.json", "--revision", "1", "--json", cwd=folder).json()
     size = len(story(1).to_json().encode()) + 1
-    assert said == {"file": "out.json", "agent_id": "story", "revision": 1, "nodes": 7, "bytes": size}
+    assert said == {
+        "file": "out.json",
+        "agent_id": "story",
+        "revision": 1,
+        "nodes": 7,
+        "files": ["out.json"],
+        "bytes": size,
+    }
     assert run("export", "story", "--json", cwd=folder).out == story(3).to_json() + "\n"
 
 

@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A module may import those of its own layer and of the layers before it.
 LAYERS = [
     ["version", "errors"],
-    ["jsontext", "timestamps", "collation", "cyphertext", "queries", "shipped"],
+    ["jsontext", "timestamps", "collation", "cyphertext", "queries", "shipped", "wholefile", "formats"],
     ["identity"],
     ["javascript"],
     ["validation"],
@@ -26,7 +26,7 @@ LAYERS = [
     ["results", "hashing", "records"],
     ["vocabulary", "mirror"],
     ["mapper", "mermaid", "viewer"],
-    ["sessionlog_records", "sessionlog_replay", "sessionlog"],
+    ["sessionlog_records", "sessionlog_replay", "sessionlog_writer", "sessionlog"],
     ["stores.base"],
     ["projection", "projection_picture"],
     ["stores"],
@@ -41,7 +41,7 @@ ROOMS = {
     "networkx": ("mirror", "testing"),
     "icu": ("collation",),
     "ladybug": ("projection",),
-    "pyarrow": ("projection", "projection_picture", "results", "cli"),
+    "pyarrow": ("projection", "projection_picture", "results", "repository", "cli"),
     "pandas": ("results",),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
