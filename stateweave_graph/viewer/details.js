@@ -12,17 +12,26 @@ class Details {
     this.history = history;
     this.act = act;
     this.panel = document.getElementById("details");
+    this.node = -1;
   }
 
-  /** Show a node; `reached` says which of "lineage" and "impact" is marked. */
+  /** Show a node; `reached` says which of its "lineage" and "impact" is marked. */
   show(node, reached) {
+    if (node !== this.node) this.fill(node);
+    for (const name of ["lineage", "impact"]) {
+      document.getElementById(name).setAttribute("aria-pressed", name === reached);
+    }
+  }
+
+  fill(node) {
+    this.node = node;
     const { history } = this;
     const key = history.keys[node];
     const versions = history.versions(node);
     this.panel.replaceChildren(
       element("h2", {}, this.kind(node), (node + 1).toLocaleString("en"), ...this.badge(node)),
       element("dl", {}, ...this.facts(node)),
-      element("div", { class: "reach" }, this.reach(node, true, reached), this.reach(node, false, reached)),
+      element("div", { class: "reach" }, this.reach(node, true), this.reach(node, false)),
       element("h3", {}, "Payload"),
       this.text(payloadText(history.payloads[node]), "payload"),
       ...(String(node + 1) in history.extras ? [element("h3", {}, "Unknown fields"), this.text(indented(history.extras[node + 1]), "extra")] : []),
@@ -61,14 +70,13 @@ class Details {
     return facts.flatMap(([name, ...values]) => [element("dt", {}, name), element("dd", {}, ...values)]);
   }
 
-  reach(node, up, reached) {
+  reach(node, up) {
     const name = up ? "lineage" : "impact";
     const { count } = this.history.reached(node, up);
     const title = up ? "All that this node rests on (l)" : "All that rests on this node (i)";
-    const pressed = String(reached === name);
     return element(
       "button",
-      { type: "button", id: name, "aria-pressed": pressed, title, onclick: () => this.act.reach(up) },
+      { type: "button", id: name, title, onclick: () => this.act.reach(up) },
       up ? "Lineage " : "Impact ",
       element("strong", {}, count.toLocaleString("en")),
     );
@@ -85,7 +93,7 @@ class Details {
 
   nodes(title, id, nodes, current) {
     const list = element("ol", { id, class: "nodes" }, ...nodes.slice(0, SHOWN_NODES).map((node) => this.link(node, current)));
-    const parts = [element("h3", {}, title, element("span", { class: "count" }, nodes.length.toLocaleString("en"))), list];
+    const parts = [element("h3", { class: id }, title, element("span", { class: "count" }, nodes.length.toLocaleString("en"))), list];
     if (nodes.length > SHOWN_NODES) {
       const more = element("button", { type: "button" }, `Show all ${nodes.length.toLocaleString("en")}`);
       more.addEventListener("click", () => {

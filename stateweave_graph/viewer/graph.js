@@ -4,7 +4,7 @@
 const ROW = 26;
 const BEYOND = 14; // rows made above and below those in sight: scrolling by less asks for no work
 const LANES = { wide: 15, narrow: 10, from: 480 }; // pixels a lane, in a list of at least so many pixels or not
-const LONG = 36; // edges over more rows than this are not drawn whole: in a dense history they would fill the lanes
+const LONG = 24; // edges over more rows than this are not drawn whole: in a dense history they would fill the lanes
 const STUB = 3; // rows that are drawn of each end of a long edge
 const DOT = 4.5;
 
@@ -139,7 +139,7 @@ class Graph {
         if (this.rowOf[child] > drawn.last) all.add(child, node); // the others are added from the child
       }
     }
-    all.stroke(pen, colours.edge, { whole: 0.3, ends: 0.16, width: 1 });
+    all.stroke(pen, colours.edge, { whole: 0.22, ends: 0.14, width: 1 });
     const { selected } = view;
     if (this.rowOf[selected] >= 0) {
       const effects = new Edges(this);
@@ -175,10 +175,11 @@ class Graph {
     const { clientWidth: width, clientHeight: height } = this.overview;
     const pen = prepared(this.overview, width, height);
     const colours = currentColours(history.kindNames);
-    const step = height / Math.max(order.length, 1);
+    const step = Math.min(ROW, height / Math.max(order.length, 1));
+    const tall = Math.max(1, Math.min(4, step - 1));
     const tick = (place, colour, inset) => {
       pen.fillStyle = colour;
-      pen.fillRect(inset, place * step, width - 2 * inset, Math.max(step - (step > 3 ? 1 : 0), 1));
+      pen.fillRect(inset, (place + 0.5) * step - tall / 2, width - 2 * inset, tall);
     };
     const ticks = Math.max(1, Math.floor(1 / step)); // no more than one a pixel of what is everywhere
     for (let place = 0; place < order.length; place += ticks) {
@@ -193,12 +194,13 @@ class Graph {
     const top = this.list.scrollTop / ROW;
     pen.strokeStyle = colours.text;
     pen.lineWidth = 1;
-    pen.strokeRect(0.5, top * step + 0.5, width - 1, Math.max((this.list.clientHeight / ROW) * step - 1, 4));
+    const inSight = Math.min(this.list.clientHeight / ROW, order.length);
+    pen.strokeRect(0.5, top * step + 0.5, width - 1, Math.max(inSight * step - 1, 4));
   }
 
   jumpTo(event) {
-    const part = (event.offsetY / this.overview.clientHeight) * this.order.length;
-    this.list.scrollTop = part * ROW - this.list.clientHeight / 2;
+    const part = event.offsetY / this.overview.clientHeight;
+    this.list.scrollTop = part * this.list.scrollHeight - this.list.clientHeight / 2;
   }
 
   /** Kinds that occur have a lane, in the order of the format. */

@@ -13,7 +13,7 @@ class History {
     this.keys = data.keys;
     this.payloads = data.payloads;
     this.extras = data.extras;
-    this.parents = data.parents.map((sequences) => sequences.map((sequence) => sequence - 1).sort((a, b) => a - b));
+    this.parents = data.parents.map((sequences) => sequences.map((sequence) => sequence - 1).sort((a, b) => b - a));
     this.frontier = data.frontier.map((sequence) => sequence - 1);
     this.heads = new Set(this.frontier);
     this.children = Array.from({ length: this.size }, () => []);

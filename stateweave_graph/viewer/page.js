@@ -1,6 +1,6 @@
 // The page: what is selected, marked and shown, and what keys and clicks change of it.
 
-const history_ = new History(JSON.parse(document.getElementById("data").textContent));
+const story = new History(JSON.parse(document.getElementById("data").textContent));
 const at = (id) => document.getElementById(id);
 
 const view = {
@@ -11,24 +11,24 @@ const view = {
   only: false, // whether nodes without a mark are left out
   hiddenKinds: new Set(),
   shows(node) {
-    if (this.hiddenKinds.has(history_.kinds[node])) return false;
+    if (this.hiddenKinds.has(story.kinds[node])) return false;
     return !this.only || this.marks === null || this.marks.has(node) || node === this.reachedFrom;
   },
 };
-const graph = new Graph(history_, view, (node) => go(node));
-const details = new Details(history_, { go: (node) => go(node), reach: (up) => mark(up ? "lineage" : "impact") });
+const graph = new Graph(story, view, (node) => go(node));
+const details = new Details(story, { go: (node) => go(node), reach: (up) => mark(up ? "lineage" : "impact") });
 
 /** Select a node by a jump that the browser's Back undoes. */
 function go(node) {
   if (node === undefined || node < 0) return;
-  location.hash = history_.ids[node];
+  location.hash = story.ids[node];
   select(node);
 }
 
 /** Select a node by a step: no entry in the browser's history. */
 function step(node) {
   if (node === undefined || node < 0) return;
-  history.replaceState(null, "", `#${history_.ids[node]}`);
+  history.replaceState(null, "", `#${story.ids[node]}`);
   select(node);
 }
 
@@ -38,7 +38,7 @@ function select(node) {
   details.show(node, reached);
   graph.reveal(node);
   graph.draw();
-  showTurn(history_.turns[node]);
+  showTurn(story.turns[node]);
 }
 
 /** Mark what the selected node rests on, or what rests on it; nothing, if that is marked already. */
@@ -47,14 +47,14 @@ function mark(name) {
   const off = view.reached === name && view.reachedFrom === view.selected;
   view.reached = off ? null : name;
   view.reachedFrom = off ? -1 : view.selected;
-  view.marks = off ? history_.matching(at("query").value) : history_.reached(view.selected, name === "lineage");
+  view.marks = off ? story.matching(at("query").value) : story.reached(view.selected, name === "lineage");
   remark();
 }
 
 function search() {
   view.reached = null;
   view.reachedFrom = -1;
-  view.marks = history_.matching(at("query").value);
+  view.marks = story.matching(at("query").value);
   remark();
 }
 
@@ -71,7 +71,8 @@ function remark() {
   at("marked").hidden = view.marks === null;
   at("only").setAttribute("aria-pressed", view.only);
   if (view.reached !== null) {
-    const what = view.reached === "lineage" ? "that it rests on" : "that rest on it";
+    const effects = view.marks.count === 1 ? "that rests on it" : "that rest on it";
+    const what = view.reached === "lineage" ? "that it rests on" : effects;
     at("marked").firstElementChild.textContent = `Node ${view.reachedFrom + 1}: ${counted(view.marks.count, "node")} ${what}`;
   } else if (searched) {
     const count = view.marks.count;
@@ -89,30 +90,25 @@ function rearrange() {
   else graph.draw();
 }
 
-/** The next row from the selected one whose node a test lets pass; -1 where there is none. */
-function nextRow(forward, test) {
-  const { order, rowOf } = graph;
-  const step = forward ? 1 : -1;
-  let place = rowOf[view.selected] ?? -1;
-  if (place < 0) place = forward ? order.findIndex((node) => node > view.selected) - 1 : order.findLastIndex((node) => node < view.selected) + 1;
-  for (place += step; place >= 0 && place < order.length; place += step) {
-    if (test(order[place])) return order[place];
-  }
-  return -1;
+/** The next shown node from the selected one that a test lets pass; -1 where there is none. */
+function nextShown(forward, test) {
+  const { order } = graph;
+  const passes = (node) => (forward ? node > view.selected : node < view.selected) && test(node);
+  return (forward ? order.find(passes) : order.findLast(passes)) ?? -1;
 }
 
 /** Go to the next or previous marked node, around the ends. */
 function match(forward) {
   if (!view.marks?.count) return;
   const marked = (node) => view.marks.has(node);
-  const found = nextRow(forward, marked);
+  const found = nextShown(forward, marked);
   const around = forward ? graph.order.find(marked) : graph.order.findLast(marked);
   go(found >= 0 ? found : around);
 }
 
 function move(rows) {
   const place = graph.rowOf[view.selected];
-  if (place < 0) return step(nextRow(rows > 0, () => true));
+  if (place < 0) return step(nextShown(rows > 0, () => true));
   step(graph.order[Math.max(0, Math.min(graph.order.length - 1, place + rows))]);
 }
 
@@ -141,16 +137,16 @@ const keys = {
   PageUp: () => move(-graph.page()),
   Home: () => step(graph.order[0]),
   End: () => step(graph.order.at(-1)),
-  "]": () => step(nextRow(true, (node) => history_.kindOf(node) === "goal")),
-  "[": () => step(nextRow(false, (node) => history_.kindOf(node) === "goal")),
+  "]": () => step(nextShown(true, (node) => story.kindOf(node) === "goal")),
+  "[": () => step(nextShown(false, (node) => story.kindOf(node) === "goal")),
   "/": () => at("query").focus(),
   n: () => match(true),
   N: () => match(false),
   l: () => mark("lineage"),
   i: () => mark("impact"),
   o: () => at("only").click(),
-  p: () => go(history_.parents[view.selected]?.[0]),
-  c: () => go(history_.children[view.selected]?.[0]),
+  p: () => go(story.parents[view.selected]?.[0]),
+  c: () => go(story.children[view.selected]?.[0]),
   t: () => setTheme(!isDark()),
   Escape: () => clear(),
   "?": () => at("keys").showModal(),
@@ -189,14 +185,14 @@ at("theme").addEventListener("click", () => setTheme(!isDark()));
 at("help").addEventListener("click", () => at("keys").showModal());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
 addEventListener("hashchange", () => {
-  const node = history_.byId.get(location.hash.slice(1));
+  const node = story.byId.get(location.hash.slice(1));
   if (node !== undefined && node !== view.selected) select(node);
 });
 
 function showKinds() {
-  const counts = new Array(history_.kindNames.length).fill(0);
-  history_.kinds.forEach((kind) => (counts[kind] += 1));
-  history_.kindNames.forEach((name, kind) => {
+  const counts = new Array(story.kindNames.length).fill(0);
+  story.kinds.forEach((kind) => (counts[kind] += 1));
+  story.kindNames.forEach((name, kind) => {
     if (!counts[kind]) return;
     const toggle = () => {
       const hidden = view.hiddenKinds.delete(kind) || !view.hiddenKinds.add(kind);
@@ -213,8 +209,8 @@ function showKinds() {
 }
 
 function showTurns() {
-  const items = history_.timeline().map((turn) => {
-    const text = (name, node) => (node === null ? "" : element("span", { class: name, dir: "auto" }, history_.summary(node)));
+  const items = story.timeline().map((turn) => {
+    const text = (name, node) => (node === null ? "" : element("span", { class: name, dir: "auto" }, story.summary(node)));
     const title = turn.goal === null ? element("span", { class: "asked none" }, "Before the first goal") : text("asked", turn.goal);
     return element(
       "li",
@@ -243,20 +239,20 @@ function showTurn(number) {
 }
 
 function start() {
-  const goals = history_.size ? history_.turns.at(-1) : 0;
-  at("agent").textContent = visible(history_.agent);
+  const goals = story.size ? story.turns.at(-1) : 0;
+  at("agent").textContent = visible(story.agent);
   at("counts").textContent = [
-    `revision ${history_.revision.toLocaleString("en")}`,
-    counted(history_.size, "node"),
+    `revision ${story.revision.toLocaleString("en")}`,
+    counted(story.size, "node"),
     counted(goals, "turn"),
-    counted(history_.frontier.length, "head"),
+    counted(story.frontier.length, "head"),
   ].join(" · ");
   showKinds();
   showTurns();
   showTheme();
   remark();
-  if (!history_.size) return details.empty();
-  select(history_.byId.get(location.hash.slice(1)) ?? history_.frontier.at(-1) ?? history_.size - 1);
+  if (!story.size) return details.empty();
+  select(story.byId.get(location.hash.slice(1)) ?? story.frontier.at(-1) ?? story.size - 1);
   at("list").focus({ preventScroll: true });
 }
 

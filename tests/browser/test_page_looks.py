@@ -42,7 +42,7 @@ def test_the_theme_is_that_of_the_system_until_it_is_chosen(show):
 def test_texts_can_be_read(show, theme):
     """At least 4.5 to 1, WCAG's level AA, on every ground that they stand on."""
     page = show("coding-agent", color_scheme=theme)
-    kinds = page.evaluate("history_.kindNames")
+    kinds = page.evaluate("story.kindNames")
     colour = """(name) => {
       const probe = document.body.appendChild(document.createElement("i"));
       probe.style.color = `var(--${name})`;

@@ -48,7 +48,7 @@ def test_nothing_in_a_history_runs(show, repo, attacked):
     title = page.title()
     state = repo.load(attacked).state
     for node in state.nodes:
-        page.evaluate("(id) => go(history_.byId.get(id))", node.id)
+        page.evaluate("(id) => go(story.byId.get(id))", node.id)
         if isinstance(node.payload, str):
             assert page.locator("#payload").text_content() == seen(node.payload)[:20_000]
     page.keyboard.press("Home")
@@ -62,7 +62,7 @@ def test_nothing_in_a_history_runs(show, repo, attacked):
 def test_a_long_text_is_shown_in_full_when_asked_for(show, repo, attacked):
     page = show(attacked)
     node = repo.load(attacked).state.nodes[-2]
-    page.evaluate("(id) => go(history_.byId.get(id))", node.id)
+    page.evaluate("(id) => go(story.byId.get(id))", node.id)
     assert len(page.locator("#payload").text_content()) == 20_000
     page.get_by_role("button", name="Show all 1,000,000 characters").click()
     assert page.locator("#payload").text_content() == node.payload

@@ -52,13 +52,11 @@ def test_folding_is_that_of_the_repository(show):
     assert len(known) > 250_000
     for start in range(0, len(known), 50_000):
         part = known[start : start + 50_000]
-        folded = page.evaluate("(texts) => texts.map((text) => history_.fold(text))", part)
+        folded = page.evaluate("(texts) => texts.map((text) => story.fold(text))", part)
         wrong = [text for text, found in zip(part, folded, strict=True) if found != fold(text)]
         assert wrong == []
     words = ["ΟΔΟΣ", "Ὀδυσσεύς", "a\u0345\u0301", "ᾳ\u0301", "İstanbul", "\ufb03", "ǰ", "ŉ", "x\ud800y"]
-    assert page.evaluate("(t) => t.map((text) => history_.fold(text))", words) == [
-        fold(word) for word in words
-    ]
+    assert page.evaluate("(t) => t.map((text) => story.fold(text))", words) == [fold(word) for word in words]
 
 
 def test_the_same_nodes_are_found(show, repo, tongues):
@@ -68,13 +66,11 @@ def test_the_same_nodes_are_found(show, repo, tongues):
     found_some = 0
     for query in asked:
         expected = [found.id for found in reversed(repo.search(tongues, query, limit=1000))]
-        found = page.evaluate(
-            "(q) => history_.ids.filter((_, node) => history_.matching(q).has(node))", query
-        )
+        found = page.evaluate("(q) => story.ids.filter((_, node) => story.matching(q).has(node))", query)
         assert found == expected, query
         found_some += bool(found)
     assert found_some > len(asked) // 2
-    assert page.evaluate("history_.matching(' \u2003\\n')") is None
+    assert page.evaluate("story.matching(' \u2003\\n')") is None
 
 
 def test_searching_by_keyboard(show, repo):
@@ -95,7 +91,7 @@ def test_searching_by_keyboard(show, repo):
         page.keyboard.press(key)
         assert node.inner_text() == matches[place], key
     page.keyboard.press("o")
-    assert page.evaluate("graph.order.map((node) => history_.ids[node])") == matches
+    assert page.evaluate("graph.order.map((node) => story.ids[node])") == matches
     page.keyboard.press("Escape")
     assert page.evaluate("graph.order.length") == len(ids)
     assert page.locator("#query").input_value() == ""
