@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stateweave_graph.records import NodeRecord
     from stateweave_graph.repository.exports import Source
 
-_ROWS_AT_ONCE = 10_000
+_ROWS_AT_ONCE = 2_000
 
 _NODES = {
     "id": "string",
