@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stateweave_graph.cli import files
 from stateweave_graph.cli.arguments import AgentId, NodeId
 from stateweave_graph.cli.history import print_nodes
 from stateweave_graph.cli.options import Database, Json, opened
@@ -64,6 +66,46 @@ def lineage(
             print_nodes(found.nodes())
             return
     print_json([ref._asdict() for ref in found])
+
+
+def view(
+    agent: AgentId,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to; - for standard output.", show_default=False
+        ),
+    ],
+    revision: Annotated[
+        int | None, typer.Option(metavar="N", help="A revision; the newest if not given.", min=1)
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    db: Database = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With a FILE, print what was written; errors as JSON.")
+    ] = False,
+) -> None:
+    """Make a page to explore a history with, in a browser.
+
+    One file that needs nothing else and fetches nothing: turns, graph, search, payloads, lineage and
+    versions. The page's own help (the key ?) lists its keys.
+
+    Example: stateweave-graph view support-bot -o support-bot.html
+    """
+    import webbrowser
+
+    from stateweave_graph.cli.output import hint, print_json, visible
+    from stateweave_graph.cli.progress import Working
+
+    if show and output == files.STANDARD:
+        raise typer.BadParameter("needs a file to open; say -o FILE", param_hint="--open")
+    with opened(db) as repository, Working(f"view {agent}"):
+        data = repository.view(agent, revision=revision).encode()
+    files.write(output, data)
+    if as_json and output != files.STANDARD:
+        print_json({"file": output, "agent_id": agent, "bytes": len(data)})
+    if show and not webbrowser.open(Path(output).resolve().as_uri()):
+        hint(f"no browser could be started; open {visible(output)} in one")
 
 
 def memory(

@@ -144,6 +144,7 @@ def _what_next(db: str, turn: _Turn) -> None:
         ["log", "coding-agent"],
         ["memory", "research-agent"],
         ["lineage", _AGENT, turn.answer.id],
+        ["view", _AGENT, "-o", f"{_AGENT}.html"],
         ["export", _AGENT, "-o", f"{_AGENT}.json"],
     ):
         say(f"  {_this_command()} {shlex.join([*arguments, '--db', db])}")
