@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser-test check lint format scale examples notebook clean
+.PHONY: help demo test browser-test check lint format bench scale examples notebook clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,7 +30,10 @@ format: $(VENV)/.installed-tests ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-scale: $(VENV)/.installed-tests ## Bring 100,000 nodes through a Neo4j with a heap of 1 GB
+bench: $(VENV)/.installed-tests ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: only see that they run)
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+
+scale: $(VENV)/.installed-tests ## Bring 10,000 and 100,000 nodes through SQLite and a Neo4j with a heap of 1 GB
 	$(BIN)/python -m benchmarks.scale
 
 examples: $(VENV)/.installed ## Write the example histories anew

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import networkx as nx
-
 from stateweave_graph.errors import (
     InvalidAppendError,
     InvalidRequestError,
@@ -55,6 +53,8 @@ class CausalMirror:
     """
 
     def __init__(self, state: AgentState | None = None) -> None:
+        import networkx as nx  # a third of what start-up would cost, and nobody who only reads needs it
+
         self.graph: Any = nx.DiGraph()
         self.whole = True
         self.turn = 0

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stateweave_graph.errors import InvalidRequestError, NotFoundError
-from stateweave_graph.sessionlog import MAX_LOG_BYTES
 from stateweave_graph.wholefile import reason, whole_file
 
 STANDARD = "-"
@@ -23,6 +22,8 @@ def read(name: str) -> bytes:
         NotFoundError: there is no such file.
         InvalidRequestError: it can't be read.
     """
+    from stateweave_graph.sessionlog import MAX_LOG_BYTES
+
     try:
         if name == STANDARD:
             return sys.stdin.buffer.read(MAX_LOG_BYTES + 1)

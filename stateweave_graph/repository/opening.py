@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from stateweave_graph.errors import InvalidRequestError
 from stateweave_graph.repository.repository import Repository
 from stateweave_graph.stores.base import GraphStore
-from stateweave_graph.stores.sqlite import SqliteStore
 
 _SERVERS = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
 
@@ -85,4 +84,6 @@ def open_store(
         raise InvalidRequestError("the URI names no file; give the path of a SQLite file, or ':memory:'")
     if user is not None or password is not None or database is not None:
         raise InvalidRequestError(f"{path!r} is a file; user, password and database are for a server")
+    from stateweave_graph.stores.sqlite import SqliteStore  # and so is SQLite
+
     return SqliteStore(path, timeout)

@@ -11,6 +11,7 @@ from typing import IO
 from stateweave_graph.records import Batch
 
 _NODES_IN_MEMORY = 5_000
+_EDGES_IN_MEMORY = 50_000
 
 
 class KeptBatches:
@@ -18,11 +19,13 @@ class KeptBatches:
 
     Attributes:
         node_count: the number of nodes of all of them.
+        edge_count: the number of their PARENT edges.
         outlines: the same without nodes, resources and versions.
     """
 
     def __init__(self) -> None:
         self.node_count = 0
+        self.edge_count = 0
         self.outlines: list[Batch] = []
         self._in_memory: list[Batch] = []
         self._file: IO[bytes] | None = None
@@ -30,8 +33,10 @@ class KeptBatches:
     def append(self, batch: Batch) -> None:
         """Keep one more."""
         self.node_count += len(batch.nodes)
+        self.edge_count += edges_of(batch)
         self.outlines.append(batch._replace(nodes=(), resources=(), versions=()))
-        if len(self._in_memory) == len(self.outlines) - 1 and self.node_count <= _NODES_IN_MEMORY:
+        few = self.node_count <= _NODES_IN_MEMORY and self.edge_count <= _EDGES_IN_MEMORY
+        if few and len(self._in_memory) == len(self.outlines) - 1:
             self._in_memory.append(batch)
         else:
             if self._file is None:
@@ -47,3 +52,8 @@ class KeptBatches:
         for _ in self.outlines[len(self._in_memory) :]:
             batch: Batch = pickle.load(self._file)  # noqa: S301  (nobody else can write to this file)
             yield batch
+
+
+def edges_of(batch: Batch) -> int:
+    """The number of PARENT edges of a commit."""
+    return sum(len(node.parents) for node in batch.nodes)

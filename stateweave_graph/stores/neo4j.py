@@ -46,13 +46,16 @@ from stateweave_graph.stores.neo4j_staging import (
     sweep,
     sweep_abandoned,
 )
-from stateweave_graph.stores.neo4j_writer import Neo4jWriter, NewHistory
+from stateweave_graph.stores.neo4j_writer import Most, Neo4jWriter, NewHistory
 from stateweave_graph.version import __version__
 
 Result = TypeVar("Result")
 
 MAX_COMMIT_NODES = 20_000
 """The most nodes that one transaction adds."""
+
+MAX_COMMIT_EDGES = 300_000
+"""The most PARENT edges that one transaction adds: a heap of 1 GB held 324,000, and not 392,000."""
 
 _CREATIONS = 3
 """How often a unit of work is run again because another process made the same agent meanwhile."""
@@ -71,6 +74,7 @@ class Neo4jStore:
         timeout: how long a unit of work is tried again while the server is busy or away, in seconds.
         bookmarks: what another worker's ``bookmarks()`` gave, to read what it wrote.
         max_commit_nodes: the most nodes that one transaction adds to a history.
+        max_commit_edges: the most PARENT edges that one transaction adds to a history.
         max_whole_nodes: the most nodes of a new history that is written in one transaction; the same if not
             given.
         sizes: how much goes into one transaction where a history is brought in or swept.
@@ -86,6 +90,7 @@ class Neo4jStore:
         timeout: float = 30.0,
         bookmarks: Iterable[str] = (),
         max_commit_nodes: int = MAX_COMMIT_NODES,
+        max_commit_edges: int = MAX_COMMIT_EDGES,
         max_whole_nodes: int | None = None,
         sizes: Sizes | None = None,
     ) -> None:
@@ -93,8 +98,8 @@ class Neo4jStore:
         self._auth = None if user is None else (user, password or "")
         self._database = database
         self._timeout = timeout
-        self._max_commit_nodes = max_commit_nodes
-        self._max_whole_nodes = max_commit_nodes if max_whole_nodes is None else max_whole_nodes
+        self._most = Most(max_commit_nodes, max_commit_edges)
+        self._most_whole = self._most if max_whole_nodes is None else Most(max_whole_nodes, max_commit_edges)
         self._sizes = sizes or Sizes()
         self._bookmarks = GraphDatabase.bookmark_manager(
             initial_bookmarks=Bookmarks.from_raw_values(bookmarks)
@@ -206,11 +211,14 @@ class Neo4jStore:
         writers: list[Neo4jWriter] = []
 
         def attempt(tx: ManagedTransaction) -> Result:
-            writer = Neo4jWriter(tx, self._max_commit_nodes, taken_up)
+            writer = Neo4jWriter(tx, self._most, taken_up)
             writers.append(writer)
             result = work(writer)
-            if sum(new.batches.node_count for new in writer.begun.values()) > self._max_whole_nodes:
-                raise _TooLargeError(result, list(writer.begun.values()))
+            begun = list(writer.begun.values())
+            nodes = sum(new.batches.node_count for new in begun)
+            edges = sum(new.batches.edge_count for new in begun)
+            if not self._most_whole.holds(nodes, edges):
+                raise _TooLargeError(result, begun)
             writer.flush()
             return result
 
@@ -320,4 +328,4 @@ class _AgentMeanwhileError(Exception):
         super().__init__()
 
 
-__all__ = ["MAX_COMMIT_NODES", "Neo4jStore", "Sizes", "StoreError"]
+__all__ = ["MAX_COMMIT_EDGES", "MAX_COMMIT_NODES", "Neo4jStore", "Sizes", "StoreError"]

@@ -7,14 +7,14 @@ small enough for the same transaction (design.md, *Large things are staged*).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
 from stateweave_graph.errors import LimitExceededError
 from stateweave_graph.records import AgentRecord, Batch, FailedRunRecord, HeadRecord, Known, Wanted
-from stateweave_graph.stores.kept import KeptBatches
+from stateweave_graph.stores.kept import KeptBatches, edges_of
 from stateweave_graph.stores.neo4j_records import (
     Neo4jReader,
     agent_properties,
@@ -28,6 +28,22 @@ from stateweave_graph.stores.neo4j_records import (
 )
 from stateweave_graph.timestamps import iso_text, now_ms
 from stateweave_graph.validation import Violation
+
+
+class Most(NamedTuple):
+    """The most that one transaction adds to a history.
+
+    Attributes:
+        nodes: nodes.
+        edges: PARENT edges; they take most of a transaction's memory where histories are dense.
+    """
+
+    nodes: int
+    edges: int
+
+    def holds(self, nodes: int, edges: int) -> bool:
+        """Whether so much is not too much."""
+        return nodes <= self.nodes and edges <= self.edges
 
 
 class NewHistory:
@@ -53,7 +69,7 @@ class Neo4jWriter(Neo4jReader):
 
     Args:
         transaction: the transaction.
-        max_nodes: the most nodes of one commit.
+        most: the most that it may add to histories that are there.
         taken_up: the ids of staged histories that are to be taken up again, by agent.
 
     Attributes:
@@ -62,14 +78,15 @@ class Neo4jWriter(Neo4jReader):
     """
 
     def __init__(
-        self, transaction: ManagedTransaction, max_nodes: int, taken_up: Mapping[str, str] | None = None
+        self, transaction: ManagedTransaction, most: Most, taken_up: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(transaction)
         self._taken_up = taken_up or {}
-        self._max_nodes = max_nodes
+        self._most = most
         self.begun: dict[str, NewHistory] = {}
         self.began = False
-        self._added = 0
+        self._added_nodes = 0
+        self._added_edges = 0
         self.deleted: list[str] = []
 
     def lock(self, agent_id: str) -> AgentRecord | None:
@@ -94,16 +111,18 @@ class Neo4jWriter(Neo4jReader):
         if history in self.begun:
             self.begun[history].batches.append(batch)
             return
-        self._added += len(batch.nodes)
-        if self._added > self._max_nodes:
+        self._added_nodes += len(batch.nodes)
+        self._added_edges += edges_of(batch)
+        if not self._most.holds(self._added_nodes, self._added_edges):
             raise LimitExceededError(
                 [
                     Violation(
                         "size",
                         "$.nodes",
-                        f"one transaction onto a history may add {self._max_nodes} nodes on this store; "
-                        "commit them in parts, or bring the history in under another agent",
-                        f"{self._added} nodes or more",
+                        f"one transaction onto a history may add {self._most.nodes} nodes and "
+                        f"{self._most.edges} edges to parents on this store; commit them in parts, or "
+                        "bring the history in under another agent",
+                        f"{self._added_nodes} nodes and {self._added_edges} edges, or more",
                     )
                 ],
                 "the commit",

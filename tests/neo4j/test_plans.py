@@ -9,6 +9,7 @@ import pytest
 
 from stateweave_graph import open_repository
 from stateweave_graph.cyphertext import cypher_folder, schema_statements, statement
+from stateweave_graph.queries import named_queries
 from stateweave_graph.stores.neo4j_records import Neo4jReader
 from stateweave_graph.stores.neo4j_writer import Neo4jWriter
 from stateweave_graph.testing.samples import dense_state
@@ -69,6 +70,23 @@ def test_no_statement_scans(database, name):
     assert not [operator for operator in found if any(scan in operator for scan in SCANS)], found
     if name in ("ancestors", "descendants"):
         assert any("Pruning,BFS" in operator for operator in found), found
+    if name == "agents":
+        assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(found), (
+            "the index has the order of a page"
+        )
+
+
+def test_every_statement_is_cypher_25_too(neo4j_newest):
+    """A database whose default language is Cypher 25, as every sharded one's is, runs what we send."""
+    with open_repository(**neo4j_newest.arguments()) as repo:
+        repo.store.apply_schema()  # else the indexes that are pinned are not there
+    with neo4j_newest.session() as session:
+        for name in STATEMENTS:
+            session.run(f"CYPHER 25 EXPLAIN {statement(name)}", PARAMETERS).consume()
+        for text in schema_statements():
+            session.run(f"CYPHER 25 {text}").consume()
+        for query in named_queries().values():
+            session.run(f"CYPHER 25 EXPLAIN {query.text}", dict.fromkeys(query.parameters, "x")).consume()
 
 
 def test_every_statement_says_what_it_is_for():

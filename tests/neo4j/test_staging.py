@@ -20,6 +20,7 @@ from stateweave_graph.stores.neo4j import Neo4jStore
 from stateweave_graph.stores.neo4j_staging import Sizes
 from stateweave_graph.testing.import_contract import session_log
 from stateweave_graph.testing.repository_contract import RepositoryContract
+from stateweave_graph.testing.samples import dense_state
 from tests.support.processes import start
 from tests.support.states import append, story
 
@@ -232,6 +233,27 @@ def test_a_commit_onto_a_history_has_a_limit(repo):
         repo.append("a", appends, expected_revision=1)
     assert repo.head("a").node_count == 1
     assert repo.append("a", appends[:6], expected_revision=1).revision == 2
+
+
+def test_edges_have_a_limit_of_their_own(server):
+    """A dense history of few nodes outgrows a server's memory as well."""
+    dense = dense_state(40, 10)
+    edges = sum(len(node.parents) for node in dense.nodes)
+    whole: list[int] = []
+    parts: list[int] = []
+    with opened(server, max_commit_nodes=1_000, max_commit_edges=edges) as repo:
+        repo.import_state("in one", dense, progress=lambda said, _: whole.append(said))
+    with opened(server, max_commit_nodes=1_000, max_commit_edges=edges - 1) as repo:
+        repo.import_state("staged", dense, progress=lambda said, _: parts.append(said))
+        assert len(parts) > len(whole) + 5
+        assert repo.load("staged").state == dense
+        repo.append("onto", [append("goal", "g")], expected_revision=0)
+        first = append("goal", "first", parents=[])
+        fan = [first, *(append("goal", number, parents=[first]) for number in range(edges))]
+        with pytest.raises(LimitExceededError, match=f"{edges - 1} edges"):
+            repo.append("onto", fan, expected_revision=1)
+        assert repo.head("onto").node_count == 1
+        assert repo.append("onto", fan[:-1], expected_revision=1).revision == 2
 
 
 def test_a_delete_hides_at_once_and_sweeps_behind(server, repo, count):
