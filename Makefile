@@ -5,16 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format bench scale examples notebook clean
+.PHONY: help demo test browser-test check lint format bench scale examples notebook clean
 
 help: ## Show what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.installed ## Store, commit to, query and draw a history
 	@$(BIN)/stateweave-graph demo
 
 test: $(VENV)/.installed-tests ## Run the tests
 	$(BIN)/python -m pytest
+
+browser-test: $(VENV)/.installed-browser ## Test the page of the command view in a headless Chromium
+	$(BIN)/python -m pytest tests/browser -m browser
 
 check: lint test ## Lint, check types and run the tests
 
@@ -55,6 +58,10 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml
 
 $(VENV)/.installed-tests: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+$(VENV)/.installed-browser: $(VENV)/.installed-tests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser]'
 	@touch $@
 
 $(VENV)/.installed-notebooks: $(VENV)/.installed

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from stateweave_graph.errors import InvalidRequestError
+from stateweave_graph.mermaid import mermaid
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import CausalNode, NodeKind
 from stateweave_graph.queries import named_query
-from stateweave_graph.repository import explain, reads
+from stateweave_graph.repository import explain, pictures, reads
 from stateweave_graph.repository.nodeset import NodeSet
 from stateweave_graph.repository.requests import check_name, check_positive, check_text, instant_of, kind_of
 from stateweave_graph.repository.search import search, terms_of
@@ -30,6 +32,7 @@ from stateweave_graph.results import (
     Why,
 )
 from stateweave_graph.stores.base import CypherBounds, GraphStore
+from stateweave_graph.viewer import history_page
 from stateweave_graph.vocabulary import Vocabulary, normalise_key, normalise_type
 
 _MOST = 2**31
@@ -116,6 +119,17 @@ class RepositoryReads:
         check_name(agent_id)
         return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
 
+    def resolve(self, agent_id: str, prefix: str) -> str:
+        """The id of the one node whose id begins with ``cw_`` and at least four hex digits; another as it is.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+            InvalidRequestError: there is more than one.
+        """
+        check_name(agent_id)
+        check_text(prefix, "prefix")
+        return self.store.read(lambda tx: reads.resolve(tx, agent_id, prefix))
+
     def search(
         self,
         agent_id: str,
@@ -146,6 +160,28 @@ class RepositoryReads:
         below = None if before is None else min(check_positive(before, "before"), _MOST)
         most = min(check_positive(limit, "limit"), _MOST)
         return self.store.read(lambda tx: search(tx, agent_id, terms, wanted, below, most))
+
+    def iter_nodes(
+        self, agent_id: str, *, revision: int | None = None, first: int = 1
+    ) -> Iterator[CausalNode]:
+        """The nodes of a history in order, some thousand at a time, so that memory does not grow with it.
+
+        What is committed while they are read is not among them.
+
+        Args:
+            agent_id: the agent.
+            revision: up to this revision; None for the newest.
+            first: the sequence to begin with.
+
+        Raises:
+            NotFoundError: there is no such agent or revision, or the history was deleted meanwhile.
+        """
+        check_name(agent_id)
+        check_positive(first, "first")
+        if revision is not None:
+            check_positive(revision, "revision")
+        history, last = self.store.read(lambda tx: reads.extent(tx, agent_id, revision))
+        return self._pages(agent_id, history, first, last)
 
     def lineage(
         self,
@@ -360,6 +396,52 @@ class RepositoryReads:
             NotFoundError: there is no such agent.
         """
         return CausalMirror(self.load(agent_id).state)
+
+    def mermaid(
+        self, agent_id: str, node_id: str | None = None, *, depth: int | None = None, limit: int = 30
+    ) -> str:
+        """A Mermaid flowchart of a node and what it rests on.
+
+        Causes stand above; heads of the frontier have a thick border.
+
+        Args:
+            agent_id: the agent.
+            node_id: the node; None for all heads.
+            depth: the most edges from the node; None for any number.
+            limit: the most nodes, the newest are drawn. Up to 32 have fewer than the 500 edges that Mermaid
+                draws if it is not told otherwise.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+        """
+        check_name(agent_id)
+        if depth is not None:
+            check_positive(depth, "depth")
+        most = min(check_positive(limit, "limit"), _MOST)
+        nodes, heads = self.store.read(lambda tx: pictures.part(tx, agent_id, node_id, depth, most))
+        return mermaid(nodes, heads)
+
+    def view(self, agent_id: str, *, revision: int | None = None) -> str:
+        """A page to explore a history with, in a browser: one HTML document that fetches nothing.
+
+        Args:
+            agent_id: the agent.
+            revision: a revision; None for the newest.
+
+        Returns:
+            The document, to be written as UTF-8.
+
+        Raises:
+            NotFoundError: there is no such agent or revision.
+        """
+        return history_page(self.load(agent_id, revision=revision))
+
+    def _pages(self, agent_id: str, history: str, first: int, last: int) -> Iterator[CausalNode]:
+        for start in range(first, last + 1, reads.NODES_AT_ONCE):
+            page = range(start, min(start + reads.NODES_AT_ONCE, last + 1))
+            yield from self.store.read(
+                partial(reads.nodes_of_span, agent_id=agent_id, history=history, span=page)
+            )
 
     def _reached(
         self,

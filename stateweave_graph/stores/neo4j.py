@@ -215,7 +215,8 @@ class Neo4jStore:
             writers.append(writer)
             result = work(writer)
             begun = list(writer.begun.values())
-            nodes, edges = sum(new.node_count for new in begun), sum(new.edge_count for new in begun)
+            nodes = sum(new.batches.node_count for new in begun)
+            edges = sum(new.batches.edge_count for new in begun)
             if not self._most_whole.holds(nodes, edges):
                 raise _TooLargeError(result, begun)
             writer.flush()

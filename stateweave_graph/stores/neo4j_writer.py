@@ -14,6 +14,7 @@ from neo4j import ManagedTransaction
 
 from stateweave_graph.errors import LimitExceededError
 from stateweave_graph.records import AgentRecord, Batch, FailedRunRecord, HeadRecord, Known, Wanted
+from stateweave_graph.stores.kept import KeptBatches, edges_of
 from stateweave_graph.stores.neo4j_records import (
     Neo4jReader,
     agent_properties,
@@ -54,23 +55,13 @@ class NewHistory:
     """
 
     def __init__(self) -> None:
-        self.batches: list[Batch] = []
+        self.batches = KeptBatches()
         self.failures: list[FailedRunRecord] = []
 
     @property
     def agent_id(self) -> str:
         """The agent that it is to be."""
-        return self.batches[0].agent.agent_id
-
-    @property
-    def node_count(self) -> int:
-        """The number of nodes of all its commits."""
-        return sum(len(batch.nodes) for batch in self.batches)
-
-    @property
-    def edge_count(self) -> int:
-        """The number of PARENT edges of all its commits."""
-        return sum(map(edges_of, self.batches))
+        return self.batches.outlines[0].agent.agent_id
 
 
 class Neo4jWriter(Neo4jReader):
@@ -178,11 +169,6 @@ class Neo4jWriter(Neo4jReader):
         if self.begun:
             self.flush()  # a unit of work that reads on sees what it wrote
         return super()._run(name, **parameters)
-
-
-def edges_of(batch: Batch) -> int:
-    """The number of PARENT edges of a commit."""
-    return sum(len(node.parents) for node in batch.nodes)
 
 
 def write_parameters(batch: Batch) -> dict[str, Any]:

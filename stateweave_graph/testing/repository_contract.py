@@ -12,6 +12,7 @@ from stateweave_graph.testing.commit_contract import CommitContract
 from stateweave_graph.testing.export_contract import ExportContract
 from stateweave_graph.testing.history_contract import HistoryContract
 from stateweave_graph.testing.import_contract import ImportContract
+from stateweave_graph.testing.picture_contract import PictureContract
 from stateweave_graph.testing.reading_contract import ReadingContract
 from stateweave_graph.testing.search_contract import SearchContract
 from stateweave_graph.testing.turn_contract import TurnContract
@@ -20,6 +21,7 @@ from stateweave_graph.testing.vocabulary_contract import VocabularyContract
 
 class RepositoryContract(
     CommitContract,
+    PictureContract,
     ReadingContract,
     TurnContract,
     ImportContract,

@@ -364,7 +364,7 @@ def test_demo(tmp_path):
     ):
         assert part in done.out
     typed = re.findall(r"^  (.* --db .*)$", done.out, re.MULTILINE)
-    assert len(typed) == 5
+    assert len(typed) == 6
     for line in typed:
         pasted = subprocess.run(
             ["bash", "-c", line],
@@ -374,6 +374,7 @@ def test_demo(tmp_path):
         )
         assert (pasted.returncode, pasted.stderr) == (0, b""), line
     state = AgentState.from_json((tmp_path / "support-bot.json").read_bytes())
+    assert "support-bot, revision 7" in (tmp_path / "support-bot.html").read_text("utf-8")
     assert state.nodes[-2].payload == "It is on its way and should be with you on 3 December."
 
 

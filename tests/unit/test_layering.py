@@ -25,7 +25,7 @@ LAYERS = [
     ["model"],
     ["results", "hashing", "records"],
     ["vocabulary", "mirror"],
-    ["mapper", "mermaid"],
+    ["mapper", "mermaid", "viewer"],
     ["sessionlog_records", "sessionlog_replay", "sessionlog_writer", "sessionlog"],
     ["stores.base"],
     ["projection", "projection_picture"],
@@ -130,7 +130,9 @@ def test_only_the_command_line_reads_the_environment():
 
 
 @pytest.mark.parametrize(
-    "path", [*MODULES, *sorted(Path(__file__).parents[1].rglob("*.py"))], ids=lambda path: path.name
+    "path",
+    [*MODULES, *sorted(PACKAGE.glob("viewer/*.*")), *sorted(Path(__file__).parents[1].rglob("*.py"))],
+    ids=lambda path: path.name,
 )
 def test_files_stay_small(path):
     assert len(path.read_text("utf-8").splitlines()) <= 500
