@@ -107,8 +107,13 @@ class Graph {
     const node = this.order[place];
     const kind = history.kindOf(node);
     const head = history.heads.has(node);
-    const left = view.marks !== null && !view.marks.has(node) && node !== view.selected;
-    row.className = `row ${head ? "head" : ""} ${left ? "left" : ""} ${kind === "goal" ? "goal" : ""}`;
+    const marked = view.marks?.has(node);
+    const left = view.marks !== null && !marked && node !== view.selected;
+    row.className = "row";
+    row.classList.toggle("head", head);
+    row.classList.toggle("goal", kind === "goal");
+    row.classList.toggle("marked", marked === true);
+    row.classList.toggle("left", left);
     row.id = `node-${node + 1}`;
     row.dataset.row = place;
     row.style.top = `${place * ROW}px`;
