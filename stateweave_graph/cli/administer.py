@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.cli.arguments import AgentId
+from stateweave_graph.cli.options import Database, Json, opened
 
 
 def delete(

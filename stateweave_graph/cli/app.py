@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stateweave_graph.cli import administer, ask, exchange, look, tour
+from stateweave_graph.cli import administer, ask, exchange, history, look, tour
 from stateweave_graph.cli.exits import MEANINGS
 from stateweave_graph.cli.files import print_out
 from stateweave_graph.version import __version__
@@ -28,8 +28,8 @@ app.command("import")(exchange.import_files)
 app.command("export")(exchange.export)
 app.command("validate")(exchange.validate)
 app.command("agents")(look.agents)
-app.command("log")(look.log)
-app.command("show")(look.show)
+app.command("log")(history.log)
+app.command("show")(history.show)
 app.command("lineage")(look.lineage)
 app.command("memory")(look.memory)
 app.command("view")(look.view)

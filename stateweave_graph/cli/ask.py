@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stateweave_graph.cli import files
-from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.cli.arguments import AgentId
+from stateweave_graph.cli.complete import complete_agent, complete_kind, complete_query
+from stateweave_graph.cli.options import Database, Json, opened
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -42,7 +44,12 @@ def search(
     ],
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Only nodes of this kind; may be repeated."),
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="Only nodes of this kind; may be repeated.",
+            autocompletion=complete_kind,
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="The most nodes.", min=1)] = 20,
     before: Annotated[
@@ -113,8 +120,16 @@ def queries(folder: Folder = None, as_json: Json = False) -> None:
 
 
 def query(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A query's name.", show_default=False)],
-    agent: Annotated[str | None, typer.Option(metavar="AGENT", help="The agent it is about.")] = None,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A query's name.", show_default=False, autocompletion=complete_query
+        ),
+    ],
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help="The agent it is about.", autocompletion=complete_agent),
+    ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stateweave_graph.cli import files
+from stateweave_graph.cli.arguments import AgentId
 from stateweave_graph.cli.exits import WRONG_DATA
-from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.cli.options import Database, Json, opened
 from stateweave_graph.formats import ExportFormat
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
-"""Commands that look at what is stored."""
+"""Commands that look at agents and what they hold."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stateweave_graph.cli import files
-from stateweave_graph.cli.options import AgentId, Database, Json, opened
+from stateweave_graph.cli.arguments import AgentId, NodeId
+from stateweave_graph.cli.history import print_nodes
+from stateweave_graph.cli.options import Database, Json, opened
 
 if TYPE_CHECKING:
-    from stateweave_graph.model import CausalNode
-    from stateweave_graph.results import FailedRun, LogEntry, Memory
+    from stateweave_graph.results import Memory
 
 Limit = Annotated[int, typer.Option(metavar="N", help="The most to show.", min=1)]
 
@@ -44,70 +44,9 @@ def agents(
         hint(f"there may be more: --after {visible(shlex.quote(found[-1].agent_id))}")
 
 
-def log(
-    agent: AgentId,
-    before: Annotated[
-        int | None, typer.Option(metavar="N", help="Only revisions below this one.", min=1)
-    ] = None,
-    limit: Limit = 100,
-    db: Database = None,
-    as_json: Json = False,
-) -> None:
-    """Show an agent's commits, newest first.
-
-    Failed runs stand where they happened.
-
-    Example: stateweave-graph log support-bot
-    """
-    from stateweave_graph.cli.output import hint, print_json
-    from stateweave_graph.results import LogEntry
-
-    with opened(db) as repository:
-        entries = repository.log(agent, before=before, limit=limit)
-    commits = [entry.revision for entry in entries if isinstance(entry, LogEntry)]
-    if as_json:
-        kinds = [("commit" if isinstance(entry, LogEntry) else "failed_run", entry) for entry in entries]
-        print_json([{"type": kind, **entry.model_dump()} for kind, entry in kinds])
-        return
-    print_log(entries)
-    if len(commits) == limit and commits[-1] > 1:
-        hint(f"there are older ones: --before {commits[-1]}")
-
-
-def show(
-    agent: AgentId,
-    node: Annotated[
-        str | None, typer.Argument(metavar="[NODE]", help="A node's id; the head if not given.")
-    ] = None,
-    db: Database = None,
-    as_json: Json = False,
-) -> None:
-    """Show where an agent stands, or one of its nodes.
-
-    Of an agent: its revision, counts and frontier. Of a node: all its fields, with the whole payload.
-
-    Example: stateweave-graph show support-bot
-    """
-    from stateweave_graph.cli.output import print_json, say, visible
-
-    with opened(db) as repository:
-        found = (
-            repository.head(agent).model_dump() if node is None else repository.node(agent, node).to_dict()
-        )
-    if as_json:
-        print_json(found)
-        return
-    for name, value in found.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-        lines = [visible(part) for part in text.split("\n")]
-        say(f"{visible(name)}: {lines[0]}")
-        for part in lines[1:]:
-            say(f"  {part}")
-
-
 def lineage(
     agent: AgentId,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="A node's id.", show_default=False)],
+    node: NodeId,
     impact: Annotated[bool, typer.Option("--impact", help="What rests on the node, instead.")] = False,
     db: Database = None,
     as_json: Json = False,
@@ -121,7 +60,8 @@ def lineage(
     from stateweave_graph.cli.output import print_json
 
     with opened(db) as repository:
-        found = repository.impact(agent, node) if impact else repository.lineage(agent, node)
+        node_id = repository.resolve(agent, node)
+        found = repository.impact(agent, node_id) if impact else repository.lineage(agent, node_id)
         if not as_json:
             print_nodes(found.nodes())
             return
@@ -190,29 +130,6 @@ def memory(
         )
     else:
         print_memory(memories)
-
-
-def print_log(entries: list[LogEntry | FailedRun]) -> None:
-    """Commits and failed runs as a table."""
-    from stateweave_graph.cli.output import line, print_table, when
-    from stateweave_graph.results import LogEntry
-
-    rows: list[tuple[str, ...]] = []
-    for entry in entries:
-        if isinstance(entry, LogEntry):
-            said = (entry.metadata or {}).get("input") or entry.goal or entry.metadata or entry.commit_id
-            rows.append((str(entry.revision), when(entry.committed_at), f"+{entry.node_count}", line(said)))
-        else:
-            rows.append(("failed", when(entry.at), "", line(f"{entry.input}: {entry.error}")))
-    print_table(["revision", "when", "nodes", "what"], rows, fold=["when", "what"])
-
-
-def print_nodes(nodes: list[CausalNode]) -> None:
-    """Nodes as a table, oldest first."""
-    from stateweave_graph.cli.output import line, print_table
-
-    rows = [(node.sequence, node.kind, node.id, line(node.payload)) for node in nodes]
-    print_table(["sequence", "kind", "node", "payload"], rows, fold=["node", "payload"])
 
 
 def print_memory(memories: list[Memory]) -> None:

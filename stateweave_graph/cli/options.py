@@ -25,7 +25,6 @@ Database = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-AgentId = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", show_default=False)]
 
 
 def database(uri: str | None) -> str:
@@ -35,7 +34,7 @@ def database(uri: str | None) -> str:
     return os.environ.get(DATABASE_VARIABLE) or os.environ.get("NEO4J_URI") or DEFAULT_DATABASE
 
 
-def opened(uri: str | None, *, make: bool = False, side: str = "") -> Repository:
+def opened(uri: str | None, *, make: bool = False, side: str = "", timeout: float = 30.0) -> Repository:
     """The repository that is meant; user, password and database of a server come from the environment.
 
     Args:
@@ -43,6 +42,7 @@ def opened(uri: str | None, *, make: bool = False, side: str = "") -> Repository
         make: whether a file that is not there may be made.
         side: ``FROM`` or ``TO`` where two are meant: then ``NEO4J_FROM_PASSWORD`` comes before
             ``NEO4J_PASSWORD``, and so on.
+        timeout: how long a server or other writers are waited for, in seconds.
 
     Raises:
         NotFoundError: there is no such file, and this command makes none.
@@ -53,7 +53,7 @@ def opened(uri: str | None, *, make: bool = False, side: str = "") -> Repository
 
     where = database(uri)
     user, password, name = _server_options(side) if is_server(where) else (None, None, None)
-    repository = open_repository(where, user=user, password=password, database=name)
+    repository = open_repository(where, user=user, password=password, database=name, timeout=timeout)
     store = repository.store
     if isinstance(store, SqliteStore) and not make and not Path(store.name).exists():
         raise NotFoundError(

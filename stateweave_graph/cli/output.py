@@ -30,6 +30,19 @@ _GAP = 2
 _JOINERS = "\u200c\u200d"
 """Invisible, harmless, and needed to write Persian and families of emoji."""
 
+_KIND_STYLES = {
+    "system": "dim",
+    "goal": "bold yellow",
+    "inference": "magenta",
+    "semantic": "bright_blue",
+    "tool_call": "cyan",
+    "tool_result": "green",
+    "resource": "yellow",
+    "verification": "bright_green",
+    "answer": "bold green",
+    "protocol_error": "bold red",
+}
+
 _NOT_FOR_REPORTS = frozenset({"appends", "why"})
 """What errors carry for programs in Python, or say in their message already."""
 
@@ -112,6 +125,28 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, fold: 
     printer = Console(file=printed, width=terminal.width + _GAP, force_terminal=terminal.is_terminal)
     printer.print(table)
     print_out("".join(f"{row_text.rstrip()}\n" for row_text in printed.getvalue().splitlines()))
+
+
+def print_text(text: Text) -> None:
+    """A line, in colours where the terminal has them."""
+    terminal = console()
+    if terminal.is_terminal:
+        printed = io.StringIO()
+        styled = Console(file=printed, width=terminal.width, force_terminal=True)
+        styled.print(text, soft_wrap=True)
+        print_out(printed.getvalue())
+    else:
+        print_out(f"{text.plain.rstrip()}\n")
+
+
+def kind_style(kind: str) -> str:
+    """The colour of a kind of node."""
+    return _KIND_STYLES.get(kind, "")
+
+
+def json_line(value: Any) -> None:
+    """A value as one line of JSON on standard output."""
+    write_out(f"{dumps(value)}\n".encode())
 
 
 def when(text: str) -> str:

@@ -116,7 +116,8 @@ def _commit(repository: Repository) -> _Turn:
 
 def _show(repository: Repository, turn: _Turn) -> None:
     from stateweave_graph.cli.files import print_out
-    from stateweave_graph.cli.look import print_log, print_memory, print_nodes
+    from stateweave_graph.cli.history import print_log, print_nodes
+    from stateweave_graph.cli.look import print_memory
     from stateweave_graph.cli.output import say
     from stateweave_graph.mermaid import mermaid
 

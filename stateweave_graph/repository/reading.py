@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from stateweave_graph.errors import InvalidRequestError
@@ -118,6 +119,17 @@ class RepositoryReads:
         check_name(agent_id)
         return self.store.read(lambda tx: reads.node(tx, agent_id, node_id))
 
+    def resolve(self, agent_id: str, prefix: str) -> str:
+        """The id of the one node whose id begins with ``cw_`` and at least four hex digits; another as it is.
+
+        Raises:
+            NotFoundError: there is no such agent or node.
+            InvalidRequestError: there is more than one.
+        """
+        check_name(agent_id)
+        check_text(prefix, "prefix")
+        return self.store.read(lambda tx: reads.resolve(tx, agent_id, prefix))
+
     def search(
         self,
         agent_id: str,
@@ -148,6 +160,28 @@ class RepositoryReads:
         below = None if before is None else min(check_positive(before, "before"), _MOST)
         most = min(check_positive(limit, "limit"), _MOST)
         return self.store.read(lambda tx: search(tx, agent_id, terms, wanted, below, most))
+
+    def iter_nodes(
+        self, agent_id: str, *, revision: int | None = None, first: int = 1
+    ) -> Iterator[CausalNode]:
+        """The nodes of a history in order, some thousand at a time, so that memory does not grow with it.
+
+        What is committed while they are read is not among them.
+
+        Args:
+            agent_id: the agent.
+            revision: up to this revision; None for the newest.
+            first: the sequence to begin with.
+
+        Raises:
+            NotFoundError: there is no such agent or revision, or the history was deleted meanwhile.
+        """
+        check_name(agent_id)
+        check_positive(first, "first")
+        if revision is not None:
+            check_positive(revision, "revision")
+        history, last = self.store.read(lambda tx: reads.extent(tx, agent_id, revision))
+        return self._pages(agent_id, history, first, last)
 
     def lineage(
         self,
@@ -401,6 +435,13 @@ class RepositoryReads:
             NotFoundError: there is no such agent or revision.
         """
         return history_page(self.load(agent_id, revision=revision))
+
+    def _pages(self, agent_id: str, history: str, first: int, last: int) -> Iterator[CausalNode]:
+        for start in range(first, last + 1, reads.NODES_AT_ONCE):
+            page = range(start, min(start + reads.NODES_AT_ONCE, last + 1))
+            yield from self.store.read(
+                partial(reads.nodes_of_span, agent_id=agent_id, history=history, span=page)
+            )
 
     def _reached(
         self,

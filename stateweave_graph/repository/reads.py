@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stateweave_graph.errors import NotFoundError, StoreError, VocabularyError
+from stateweave_graph.errors import InvalidRequestError, NotFoundError, StoreError, VocabularyError
 from stateweave_graph.jsontext import has_lone_surrogate, parse
 from stateweave_graph.mapper import from_records, key_hash, node_from_record
 from stateweave_graph.model import CausalNode, NodeKind
@@ -32,10 +33,15 @@ from stateweave_graph.results import (
 )
 from stateweave_graph.stores.base import StoreReader
 from stateweave_graph.timestamps import iso_text
+from stateweave_graph.validation import shorten
 from stateweave_graph.vocabulary import normalise_key, normalise_type
 
 _TOLD_CHARACTERS = 200
-_NODES_AT_ONCE = 2_000
+NODES_AT_ONCE = 2_000
+"""How many nodes with their edges are held where a history is read page by page."""
+
+_PREFIX = re.compile(r"cw_[0-9a-f]{4,23}")
+_CANDIDATES = 5
 
 
 def stored(tx: StoreReader, agent_id: str, revision: int | None, at_ms: int | None = None) -> Stored:
@@ -48,8 +54,8 @@ def stored(tx: StoreReader, agent_id: str, revision: int | None, at_ms: int | No
 
 def node_pages(tx: StoreReader, history: str, first: int, last: int) -> Iterator[NodeRecord]:
     """Nodes of a span in order, read a page at a time: other reads may come between."""
-    for start in range(first, last + 1, _NODES_AT_ONCE):
-        yield from list(tx.nodes(history, start, min(start + _NODES_AT_ONCE - 1, last)))
+    for start in range(first, last + 1, NODES_AT_ONCE):
+        yield from list(tx.nodes(history, start, min(start + NODES_AT_ONCE - 1, last)))
 
 
 def _commit_wanted(
@@ -147,6 +153,21 @@ def node(tx: StoreReader, agent_id: str, node_id: str) -> CausalNode:
     return _with_parents(tx, history, [node_record(tx, agent_id, history, node_id)])[0]
 
 
+def resolve(tx: StoreReader, agent_id: str, prefix: str) -> str:
+    """The id of the one node whose id begins so."""
+    history = agent_there(tx, agent_id).history
+    found = tx.ids(history, prefix, _CANDIDATES + 1) if _PREFIX.fullmatch(prefix) else [prefix]
+    if not found:
+        raise NotFoundError(f"agent {agent_id!r}: there is no node whose id begins with {shorten(prefix)}")
+    if len(found) > 1:
+        more = ", …" if len(found) > _CANDIDATES else ""
+        raise InvalidRequestError(
+            f"agent {agent_id!r}: more than one id begins with {shorten(prefix)}: "
+            f"{', '.join(found[:_CANDIDATES])}{more}; say more of it"
+        )
+    return found[0]
+
+
 def node_record(tx: StoreReader, agent_id: str, history: str, node_id: str) -> NodeRecord:
     """The record of one node.
 
@@ -185,12 +206,28 @@ def path(tx: StoreReader, agent_id: str, first: str, second: str) -> list[Causal
     return nodes if one <= other else nodes[::-1]
 
 
+def extent(tx: StoreReader, agent_id: str, revision: int | None) -> tuple[str, int]:
+    """The history of an agent, and how many nodes it has at a revision; None for the newest."""
+    agent = agent_there(tx, agent_id)
+    return agent.history, _commit_wanted(tx, agent, revision, None).last_sequence
+
+
+def nodes_of_span(tx: StoreReader, agent_id: str, history: str, span: range) -> list[CausalNode]:
+    """The nodes of sequences that follow each other, of a history that must still be the agent's."""
+    _refuse_deleted(tx, agent_id, history)
+    return _with_parents(tx, history, list(tx.nodes(history, span.start, span.stop - 1)))
+
+
 def nodes_at(tx: StoreReader, agent_id: str, history: str, sequences: Sequence[int]) -> list[CausalNode]:
     """Nodes with their content, of a history that must still be the agent's."""
+    _refuse_deleted(tx, agent_id, history)
+    return _with_parents(tx, history, list(tx.nodes_at(history, sequences)))
+
+
+def _refuse_deleted(tx: StoreReader, agent_id: str, history: str) -> None:
     agent = tx.agent(agent_id)
     if agent is None or agent.history != history:
         raise NotFoundError(f"agent {agent_id!r}: the history that these nodes are of has been deleted")
-    return _with_parents(tx, history, list(tx.nodes_at(history, sequences)))
 
 
 def versions(tx: StoreReader, agent_id: str, key: str) -> list[ResourceVersion]:

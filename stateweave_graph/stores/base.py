@@ -85,6 +85,9 @@ class StoreReader(Protocol):
     def node(self, history: str, node_id: str) -> NodeRecord | None:
         """One node."""
 
+    def ids(self, history: str, prefix: str, limit: int) -> list[str]:
+        """The ids of nodes that begin with a prefix, ascending."""
+
     def resources(
         self, history: str, semantic_only: bool, last: int | None = None
     ) -> list[ResourceKeyRecord]:

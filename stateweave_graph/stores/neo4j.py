@@ -209,7 +209,7 @@ class Neo4jStore:
             writer = Neo4jWriter(tx, self._max_commit_nodes, taken_up)
             writers.append(writer)
             result = work(writer)
-            if sum(new.node_count for new in writer.begun.values()) > self._max_whole_nodes:
+            if sum(new.batches.node_count for new in writer.begun.values()) > self._max_whole_nodes:
                 raise _TooLargeError(result, list(writer.begun.values()))
             writer.flush()
             return result

@@ -114,6 +114,10 @@ class Neo4jReader:
         row = self._one("node", history=history, id=node_id)
         return None if row is None else _node(row["node"], row["parents"])
 
+    def ids(self, history: str, prefix: str, limit: int) -> list[str]:
+        """The ids of nodes that begin with a prefix, ascending."""
+        return [row["id"] for row in self._run("ids", history=history, prefix=prefix, limit=limit)]
+
     def resources(
         self, history: str, semantic_only: bool, last: int | None = None
     ) -> list[ResourceKeyRecord]:

@@ -7,7 +7,7 @@ is below it is swept behind it. What an interrupted import or sweep left is take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
@@ -98,7 +98,7 @@ def publish(store: Transactions, new: NewHistory, staged: Staged) -> None:
     Raises:
         StoreError: another process has taken this import over.
     """
-    agent = new.batches[-1].agent._replace(history=staged.history)
+    agent = new.batches.outlines[-1].agent._replace(history=staged.history)
     statements: list[tuple[str, dict[str, Any]]] = [
         ("stage_publish", {**staged._asdict(), "agent": agent_properties(agent)})
     ]
@@ -137,7 +137,7 @@ def _begin(store: Transactions, new: NewHistory) -> tuple[Staged, int]:
     found = store.run_in_one([("stage_find", {"key": key, "owner": owner, "lease_ms": _LEASE_MS})])[0]
     if found:
         return Staged(found[0]["history"], owner), found[0]["done"]
-    agent = new.batches[0].agent
+    agent = new.batches.outlines[0].agent
     node = {"history": agent.history, "key": key, "owner": owner, "done": 0, "stagedFor": agent.agent_id}
     store.run_in_one([("stage_begin", {"staged": node, "lease_ms": _LEASE_MS})])
     return Staged(agent.history, owner), 0
@@ -155,12 +155,12 @@ def _key(new: NewHistory) -> str:
 
     Of the last commit only the content counts: its id and time are written with its last part.
     """
-    *earlier, last = [batch.commit for batch in new.batches]
+    *earlier, last = [batch.commit for batch in new.batches.outlines]
     commits = [hash_fields(commit.hash) for commit in earlier]
     return hash_fields(new.agent_id, commits, last.digest, last.request_hash)
 
 
-def _parts(batches: Sequence[Batch], history: str, sizes: Sizes) -> Iterator[Part]:
+def _parts(batches: Iterable[Batch], history: str, sizes: Sizes) -> Iterator[Part]:
     for batch in batches:
         whole = write_parameters(batch._replace(agent=batch.agent._replace(history=history)))
         bare = {"history": history, "revision": batch.commit.revision}

@@ -14,6 +14,7 @@ from neo4j import ManagedTransaction
 
 from stateweave_graph.errors import LimitExceededError
 from stateweave_graph.records import AgentRecord, Batch, FailedRunRecord, HeadRecord, Known, Wanted
+from stateweave_graph.stores.kept import KeptBatches
 from stateweave_graph.stores.neo4j_records import (
     Neo4jReader,
     agent_properties,
@@ -38,18 +39,13 @@ class NewHistory:
     """
 
     def __init__(self) -> None:
-        self.batches: list[Batch] = []
+        self.batches = KeptBatches()
         self.failures: list[FailedRunRecord] = []
 
     @property
     def agent_id(self) -> str:
         """The agent that it is to be."""
-        return self.batches[0].agent.agent_id
-
-    @property
-    def node_count(self) -> int:
-        """The number of nodes of all its commits."""
-        return sum(len(batch.nodes) for batch in self.batches)
+        return self.batches.outlines[0].agent.agent_id
 
 
 class Neo4jWriter(Neo4jReader):

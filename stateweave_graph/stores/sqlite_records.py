@@ -194,6 +194,11 @@ class SqliteReader:
         )
         return map(TextRecord._make, rows)
 
+    def ids(self, history: str, prefix: str, limit: int) -> list[str]:
+        """The ids of nodes that begin with a prefix, ascending."""
+        statement = "SELECT id FROM nodes WHERE h = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+        return [row[0] for row in self._run(statement, self._h(history), prefix, f"{prefix}\x7f", limit)]
+
     def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
         """Nodes of chosen sequences without payloads and parents, in order of sequence."""
         wanted = set(sequences)

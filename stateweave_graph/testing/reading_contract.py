@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -256,3 +257,51 @@ class ReadingContract(RepositoryFixtures):
         for bad in refused:
             with pytest.raises(InvalidRequestError, match="metadata"):
                 repo.append("a", [append("goal", "h")], expected_revision=1, metadata=bad)
+
+    def test_nodes_come_one_at_a_time(self, repo: Repository) -> None:
+        repo.save("a", story(2), expected_revision=0)
+        repo.save("a", story(3), expected_revision=1)
+        assert list(repo.iter_nodes("a")) == story(3).nodes
+        assert list(repo.iter_nodes("a", revision=1)) == story(2).nodes
+        assert list(repo.iter_nodes("a", first=5)) == story(3).nodes[4:]
+        assert list(repo.iter_nodes("a", first=len(story(3).nodes) + 1)) == []
+        large = dense_state(4_500, 3)
+        repo.save("b", large, expected_revision=0)
+        nodes = repo.iter_nodes("b")
+        first = [next(nodes) for _ in range(10)]
+        with repo.turn("b") as turn:
+            turn.goal("meanwhile")
+        assert [*first, *nodes] == large.nodes, "what is committed meanwhile is not among them"
+        with pytest.raises(NotFoundError):
+            repo.iter_nodes("a", revision=9)
+        with pytest.raises(NotFoundError):
+            repo.iter_nodes("c")
+        for bad in ({"revision": 0}, {"first": 0}):
+            with pytest.raises(InvalidRequestError):
+                repo.iter_nodes("a", **bad)
+
+    def test_nodes_of_a_history_that_goes_away(self, repo: Repository) -> None:
+        repo.save("a", dense_state(2_500, 2), expected_revision=0)
+        nodes = repo.iter_nodes("a")
+        next(nodes)
+        repo.delete("a")
+        repo.save("a", story(1), expected_revision=0)
+        with pytest.raises(NotFoundError, match="deleted"):
+            list(nodes)
+
+    def test_the_beginning_of_an_id(self, repo: Repository) -> None:
+        repo.append("a", [append("goal", number) for number in range(700)], expected_revision=0)
+        repo.save("b", story(1), expected_revision=0)
+        ids = sorted(node.id for node in repo.load("a").state.nodes)
+        for node_id in ids[::100]:
+            assert repo.resolve("a", node_id) == node_id
+            assert repo.resolve("a", node_id[:20]) == node_id
+        alike = [one for one, two in pairwise(ids) if one[:7] == two[:7]]
+        with pytest.raises(InvalidRequestError, match=f"{alike[0]}.*say more"):
+            repo.resolve("a", alike[0][:7])
+        other = repo.load("b").state.nodes[0].id
+        with pytest.raises(NotFoundError):
+            repo.resolve("a", other[:10])
+        assert repo.resolve("a", "cw_abc") == "cw_abc", "too short to be looked up"
+        with pytest.raises(NotFoundError):
+            repo.resolve("c", other)

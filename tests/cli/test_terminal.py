@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
-import select
 import signal
 import subprocess
 import sys
@@ -16,64 +14,9 @@ from pathlib import Path
 import pytest
 
 from stateweave_graph import open_repository
-from tests.support.command import ROOT, listen_to_ctrl_c
+from tests.support.command import listen_to_ctrl_c
 from tests.support.states import append, story
-
-CTRL_C = "\x03"
-COMMAND = [sys.executable, "-m", "stateweave_graph"]
-
-
-def environment(**more: str) -> dict[str, str]:
-    clean = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("NO_COLOR", "COLUMNS") and not name.startswith(("STATEWEAVE", "NEO4J"))
-    }
-    return {**clean, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **more}
-
-
-class Terminal:
-    """A command whose streams are a terminal's, but for those that are given."""
-
-    def __init__(self, *arguments: str, cwd, **streams):
-        self.master, slave = pty.openpty()
-        named = {"stdin": slave, "stdout": slave, "stderr": slave, **streams}
-        self.process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=cwd, env=environment(), preexec_fn=listen_to_ctrl_c, **named
-        )
-        os.close(slave)
-        self.text = ""
-
-    def read_until(self, pattern: str, seconds: float = 30) -> None:
-        """Read what is shown until it has the pattern."""
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.text):
-            assert time.monotonic() < end, self.text
-            if select.select([self.master], [], [], 0.1)[0]:
-                self.text += os.read(self.master, 4096).decode()
-
-    def type(self, text: str) -> None:
-        if text == CTRL_C:
-            time.sleep(0.3)  # no person is quick enough to type between the question and the reading
-            self.process.send_signal(signal.SIGINT)
-        else:
-            os.write(self.master, text.encode())
-
-    def end(self) -> int:
-        """Read the rest; the exit code."""
-        while True:
-            try:
-                more = os.read(self.master, 4096)
-            except OSError:  # Linux says so where the other side is closed
-                break
-            if not more:
-                break
-            self.text += more.decode()
-        os.close(self.master)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
-        return self.process.wait(timeout=30)
+from tests.support.terminal import COMMAND, CTRL_C, Terminal, environment
 
 
 @pytest.fixture
