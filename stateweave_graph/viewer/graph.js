@@ -89,7 +89,11 @@ class Graph {
   placeRows() {
     const needed = this.drawn.last - this.drawn.first + 1;
     while (this.rows.length < needed) {
-      const row = element("div", { role: "option" }, ...["seq", "kind", "label"].map((name) => element("span", { class: name })));
+      const row = element(
+        "div",
+        { role: "option" },
+        ...["seq", "kind", "label"].map((name) => element("span", { class: name })),
+      );
       this.rows.push(this.sizer.appendChild(row));
     }
     this.rows.forEach((row, index) => {
