@@ -7,7 +7,6 @@ to the letter; an instant is a count of milliseconds since 1970 in UTC, and a ti
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import date, datetime, timedelta, timezone
 
 from stateweave_graph.errors import InvalidRequestError
@@ -118,12 +117,13 @@ def _instant(
     hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
     if not (first_year <= int(year) and 1 <= month <= 12 and hours < 24 and minutes < 60 and seconds < 60):
         return None
-    if not 1 <= int(day) <= monthrange(int(year), month)[1]:
-        return None
     offset = _offset_minutes(zone)
     if offset is None:
         return None
-    days = date(int(year), month, int(day)).toordinal() - _EPOCH
+    try:
+        days = date(int(year), month, int(day)).toordinal() - _EPOCH
+    except ValueError:  # no such day in the month
+        return None
     milliseconds = int((fraction or "0")[:3].ljust(3, "0"))
     return ((days * 24 + hours) * 60 + minutes - offset) * 60_000 + seconds * 1000 + milliseconds
 
