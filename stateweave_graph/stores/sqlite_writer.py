@@ -46,9 +46,12 @@ class SqliteWriter(SqliteReader):
         """An agent's record; the transaction has locked the whole file already."""
         return self.agent(agent_id)
 
-    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
+    def lock_head(
+        self, agent_id: str, wanted: Wanted, held: HeadRecord | None = None
+    ) -> tuple[HeadRecord, Known] | None:
         """An agent's head and what is wanted beside it, locked."""
-        head = self.head(agent_id)
+        agent = self.agent(agent_id)
+        head = held if held is not None and held.agent == agent else self.head(agent_id)
         return None if head is None else (head, self.lookup(head.agent.history, wanted))
 
     def new_history(self, agent_id: str) -> str:
