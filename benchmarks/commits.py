@@ -85,11 +85,10 @@ def main() -> None:
     reason = why_not(LTS)
     if reason:
         raise SystemExit(reason)
-    states = {name: dense(nodes) for name, nodes in sizes.items()}
     measures = []
     with tempfile.TemporaryDirectory() as folder:
         for engine_at in (sqlite, neo4j):
-            with engine_at(Path(folder), states) as engine:
+            with engine_at(Path(folder), sizes) as engine:
                 measures += warm(engine, sizes, rounds)
                 measures.append(cold(engine, sizes, colds))
     finish("commits", measures, chosen)
@@ -175,12 +174,12 @@ def cold(engine: Engine, sizes: dict[str, int], rounds: int) -> Measure:
 
 
 @contextmanager
-def sqlite(folder: Path, states: dict[str, Any]) -> Iterator[Engine]:
+def sqlite(folder: Path, sizes: dict[str, int]) -> Iterator[Engine]:
     """A file, and a copy of it for the twin."""
     path, twin = folder / "commits.db", folder / "twin.db"
     with open_repository(path) as repo:
-        for agent, state in states.items():
-            repo.import_state(agent, state)
+        for agent, nodes in sizes.items():
+            repo.import_state(agent, dense(nodes))
     shutil.copy(path, twin)
     batches: list[Batch] = []
     with listening(SqliteWriter, batches), closing(connect(str(twin), 30.0)) as connection:
@@ -215,19 +214,22 @@ class SqliteTwin:
         return None
 
     def executemany(self, text: str, rows: Any) -> None:
-        """A statement of our writer with its rows."""
+        """A statement of our writer with its rows; what follows refers to the number of a new agent."""
+        if text.startswith("INSERT INTO agents"):
+            self._connection.executemany(text, rows)
+            return
         self._sent.append((text, list(rows)))
 
 
 @contextmanager
-def neo4j(folder: Path, states: dict[str, Any]) -> Iterator[Engine]:
+def neo4j(folder: Path, sizes: dict[str, int]) -> Iterator[Engine]:
     """A server, and a copy of the agent for the twin."""
     server = start(LTS, folder / "neo4j", heap="1g")
     try:
         arguments = server.arguments()
         with open_repository(**arguments) as repo:
-            for agent, state in states.items():
-                repo.import_state(agent, state)
+            for agent, nodes in sizes.items():
+                repo.import_state(agent, dense(nodes))
             history = repo.fork(MANY, "twin").history
         batches: list[Batch] = []
         login = (arguments["user"], arguments["password"])
