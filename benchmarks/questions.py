@@ -125,7 +125,7 @@ def neighbours(
 
 
 def asked(nodes: int) -> Any:
-    """An agent with something of everything: the coding agent's history, and turns until it is long enough."""
+    """An agent with something of everything: the coding agent's history and more turns."""
     mirror = CausalMirror(AgentState.from_json((examples_folder() / "coding-agent.json").read_bytes()))
     number = 0
     while mirror.node_count < nodes:
@@ -169,8 +169,6 @@ def questions(repo: Repository) -> dict[str, Callable[[], object]]:
         if "agent" in query.parameters and set(others) <= given.keys():
             parameters = {parameter: given[parameter] for parameter in others}
             asks[name] = partial(rows_of, repo, name, parameters)
-                repo.query(name, agent=AGENT, **parameters).rows
-            )
     assert len(asks) >= 8, sorted(asks)
     return asks
 
