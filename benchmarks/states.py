@@ -21,12 +21,14 @@ CITIES = ("Lisboa", "Wien", "Kraków", "Utrecht", "Malmö", "Graz")
 def dense_state(nodes: int = 8_335, parents: int = 118_206) -> bytes:
     """A long history of texts in which each node rests on fourteen or fifteen others."""
     source = random.Random(1)
-    each, rest = divmod(parents, nodes)
-    beginning = each * (each + 1) // 2  # what the first nodes lack, since nothing stands before them
+    each = parents // nodes
+    more = parents - sum(min(number, each) for number in range(nodes))
+    later = range(each + 1, nodes)  # those before can't have more, since too few stand before them
 
     def number_of_parents(number: int) -> int:
-        more = rest + beginning
-        return each + (number * more // nodes != (number + 1) * more // nodes)
+        place = number - later.start
+        one_more = place * more // len(later) != (place + 1) * more // len(later)
+        return each + (number in later and one_more)
 
     def payload(number: int) -> Any:
         return f"{number}: " + " ".join(source.choices(WORDS, k=28))

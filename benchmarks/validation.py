@@ -26,7 +26,7 @@ from stateweave_graph import AgentState, validate
 
 PEER = Path(__file__).parent / "peers" / "validate.mjs"
 VECTORS = Path(__file__).parents[1] / "tests" / "vectors"
-QUICK_NODES = 300
+QUICK = {"dense": (300, 4_200), "nested": (300,), "wide": (300, 100)}
 BOUNDS = {"validate": 1.0, "from_json": 0.7}
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     """Measure, print and write."""
     chosen = options(__doc__)
     rounds = 3 if chosen.quick else 15
-    states = {name: make(QUICK_NODES) if chosen.quick else make() for name, make in STATES.items()}
+    states = {name: make(*(QUICK[name] if chosen.quick else ())) for name, make in STATES.items()}
     measures = []
     with tempfile.TemporaryDirectory() as folder, node_peer() as peer:
         cases = compare_on_vectors(peer)

@@ -30,7 +30,23 @@ _CACHE_SIZE = 4096
 _CACHED_WEIGHTS = 16_384
 _CACHED_KEYS = 64
 _CACHED_CHARACTERS = 2048
-_orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+
+class _Orders(dict[tuple[str, ...], tuple[str, ...]]):
+    """Key sets as given, and each in the order of canonical text, worked out when it is first asked for."""
+
+    def __missing__(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        small = sum(map(len, given)) <= _CACHED_CHARACTERS
+        order = _sort(given, small) if len(given) > 1 else given
+        if small and len(given) <= _CACHED_KEYS:
+            if len(self) >= _CACHE_SIZE:
+                self.clear()
+            self[given] = order
+        return order
+
+
+key_orders = _Orders()
+"""The order of a key set, as ``key_orders[tuple(keys)]``: what ``sorted_keys`` gives, without a call."""
 
 
 def sorted_keys(keys: Iterable[str]) -> tuple[str, ...]:
@@ -39,18 +55,7 @@ def sorted_keys(keys: Iterable[str]) -> tuple[str, ...]:
     Raises:
         MissingExtraError: a key is not ASCII and ICU can't be imported.
     """
-    given = tuple(keys)
-    if len(given) < 2:
-        return given
-    known = _orders.get(given)
-    if known is None:
-        small = sum(map(len, given)) <= _CACHED_CHARACTERS
-        known = _sort(given, small)
-        if small and len(given) <= _CACHED_KEYS:
-            if len(_orders) >= _CACHE_SIZE:
-                _orders.clear()
-            _orders[given] = known
-    return known
+    return key_orders[tuple(keys)]
 
 
 def javascript_key_order(keys: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from stateweave_graph.collation import sorted_keys
+from stateweave_graph.collation import key_orders
 from stateweave_graph.errors import InvalidAppendError
 from stateweave_graph.jsontext import (
     HARD_MAX_DEPTH,
@@ -155,7 +155,7 @@ def _ordered(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
         members = {}
-        for key in sorted_keys(value):
+        for key in key_orders[tuple(value)]:
             item = value[key]
             kind = type(item)
             if kind in _AS_IS or (kind is float and _LEAST_SQUARE <= item * item < _SQUARES_END and item % 1):
@@ -183,7 +183,7 @@ def _canonical(value: Any) -> str:
     kind = type(value)
     if kind is dict:
         members = []
-        for key in sorted_keys(value):
+        for key in key_orders[tuple(value)]:
             item = value[key]
             text = encode_basestring(item) if type(item) is str else _canonical(item)
             members.append(f"{encode_basestring(key)}:{text}")
