@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from stateweave_graph.errors import MissingExtraError
@@ -27,9 +27,26 @@ _ARRAY_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
 _MAX_ARRAY_INDEX = 2**32 - 2
 
 _CACHE_SIZE = 4096
+_CACHED_WEIGHTS = 16_384
 _CACHED_KEYS = 64
 _CACHED_CHARACTERS = 2048
-_orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+
+class _Orders(dict[tuple[str, ...], tuple[str, ...]]):
+    """Key sets as given, and each in the order of canonical text, worked out when it is first asked for."""
+
+    def __missing__(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        small = sum(map(len, given)) <= _CACHED_CHARACTERS
+        order = _sort(given, small) if len(given) > 1 else given
+        if small and len(given) <= _CACHED_KEYS:
+            if len(self) >= _CACHE_SIZE:
+                self.clear()
+            self[given] = order
+        return order
+
+
+key_orders = _Orders()
+"""The order of a key set, as ``key_orders[tuple(keys)]``: what ``sorted_keys`` gives, without a call."""
 
 
 def sorted_keys(keys: Iterable[str]) -> tuple[str, ...]:
@@ -38,39 +55,36 @@ def sorted_keys(keys: Iterable[str]) -> tuple[str, ...]:
     Raises:
         MissingExtraError: a key is not ASCII and ICU can't be imported.
     """
-    given = tuple(keys)
-    if len(given) < 2:
-        return given
-    known = _orders.get(given)
-    if known is None:
-        known = _sort(given)
-        if len(given) <= _CACHED_KEYS and sum(map(len, given)) <= _CACHED_CHARACTERS:
-            if len(_orders) >= _CACHE_SIZE:
-                _orders.clear()
-            _orders[given] = known
-    return known
+    return key_orders[tuple(keys)]
 
 
 def javascript_key_order(keys: Iterable[str]) -> list[str]:
     """Keys as a JavaScript object lists them: array indexes first, ascending, then the order given."""
     given = list(keys)
-    indexes = [key for key in given if _is_array_index(key)]
-    if not indexes:
+    if not any(map(str.isdecimal, given)):
         return given
+    indexes = [key for key in given if _is_array_index(key)]
     return sorted(indexes, key=int) + [key for key in given if not _is_array_index(key)]
 
 
-def _sort(keys: tuple[str, ...]) -> tuple[str, ...]:
-    weight = _ascii_weight if all(map(str.isascii, keys)) else _icu_sort_key()
-    return tuple(sorted(javascript_key_order(keys), key=weight))
+def _sort(keys: tuple[str, ...], small: bool) -> tuple[str, ...]:
+    weight = _ascii_weight if all(map(str.isascii, keys)) else _icu_weight
+    return tuple(sorted(javascript_key_order(keys), key=weight if small else weight.__wrapped__))
 
 
 def _is_array_index(key: str) -> bool:
     return _ARRAY_INDEX.match(key) is not None and int(key) <= _MAX_ARRAY_INDEX
 
 
-def _ascii_weight(key: str) -> tuple[str, str]:
-    return key.translate(_PRIMARY), key.translate(_TERTIARY)
+@lru_cache(maxsize=_CACHED_WEIGHTS)
+def _ascii_weight(key: str) -> Any:
+    # No weight is zero, so that a key stands before the longer ones that begin with it.
+    return f"{key.translate(_PRIMARY)}\0{key.translate(_TERTIARY)}"
+
+
+@lru_cache(maxsize=_CACHED_WEIGHTS)
+def _icu_weight(key: str) -> Any:
+    return _icu_sort_key()(key)
 
 
 @cache

@@ -33,6 +33,7 @@ from stateweave_graph.validation import (
     raise_for,
     read_state,
     shorten,
+    unknown_fields,
 )
 
 PAYLOAD_MAX_DEPTH = DEFAULT_LIMITS.max_depth - 3
@@ -92,7 +93,7 @@ class CausalNode(BaseModel):
                     "the node",
                 )
             known = {name: data[name] for name in WIRE_FIELDS if name in data}
-            data = {**known, "extra": {name: data[name] for name in data if name not in WIRE_FIELDS}}
+            data = {**known, "extra": unknown_fields(data)}
         try:
             return handler(data)
         except ValidationError as error:
@@ -101,9 +102,6 @@ class CausalNode(BaseModel):
     @classmethod
     def from_valid(cls, wire: Mapping[str, Any]) -> CausalNode:
         """A node from its parsed JSON object, which has passed ``validate``; nothing is checked again."""
-        extra = {}
-        if len(wire) > len(WIRE_FIELDS) or not wire.keys() <= _WIRE_FIELDS:
-            extra = {name: value for name, value in wire.items() if name not in _WIRE_FIELDS}
         return cls.unchecked(
             id=wire["id"],
             kind=_KIND_BY_TEXT[wire["kind"]],
@@ -112,7 +110,7 @@ class CausalNode(BaseModel):
             created_at=wire["createdAt"],
             sequence=int(wire["sequence"]),
             resource_key=wire.get("resourceKey"),
-            extra=extra,
+            extra=unknown_fields(wire),
         )
 
     @classmethod
@@ -312,7 +310,6 @@ def _all_fields(model: type[BaseModel]) -> set[str]:
     return set(model.model_fields)
 
 
-_WIRE_FIELDS = frozenset(WIRE_FIELDS)
 _KIND_BY_TEXT = {kind.value: kind for kind in NodeKind}
 
 

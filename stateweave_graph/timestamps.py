@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
 
 from stateweave_graph.errors import InvalidRequestError
 
+_HOUR, _SIXTIETH = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
 _ISO = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
+    rf"(\d{{4}}-\d{{2}}-\d{{2}})"
+    rf"(?:T({_HOUR}):({_SIXTIETH})(?::({_SIXTIETH})(?:\.(\d+))?)?(Z|[+-]{_HOUR}:?{_SIXTIETH})?)?",
+    re.ASCII,
 )
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ZONES = {
@@ -21,10 +25,11 @@ _ZONES = {
 }  # fmt: skip
 _RFC_2822 = re.compile(
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), )?"
-    rf"(\d{{1,2}}) ({'|'.join(_MONTHS)}) (\d{{4}}) (\d{{2}}):(\d{{2}})(?::(\d{{2}}))? "
-    rf"({'|'.join(zone for zone in _ZONES if zone != 'Z')}|[+-]\d{{4}})",
+    rf"(\d{{1,2}}) ({'|'.join(_MONTHS)}) (\d{{4}}) ({_HOUR}):({_SIXTIETH})(?::({_SIXTIETH}))? "
+    rf"({'|'.join(zone for zone in _ZONES if zone != 'Z')}|[+-]{_HOUR}{_SIXTIETH})",
     re.ASCII,
 )
+_FIRST_RFC_YEAR = "1000"
 _EPOCH = date(1970, 1, 1).toordinal()
 _EPOCH_MOMENT = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _FIRST_MS = (1 - _EPOCH) * 86_400_000
@@ -45,13 +50,22 @@ def instant_ms(text: str) -> int | None:
     """
     iso = _ISO.fullmatch(text)
     if iso:
-        year, month, day, hour, minute, second, fraction, zone = iso.groups()
-        return _instant(1, year, int(month), day, hour, minute, second, fraction, zone)
+        day, *clock = iso.groups()
+        return _instant(_days_before(day), *clock)
     rfc = _RFC_2822.fullmatch(text)
     if rfc:
-        day, month_name, year, hour, minute, second, zone = rfc.groups()
-        return _instant(1000, year, _MONTHS.index(month_name) + 1, day, hour, minute, second, None, zone)
+        number, month, year, hour, minute, second, zone = rfc.groups()
+        day = f"{year}-{_MONTHS.index(month) + 1:02}-{number:>02}"
+        return _instant(
+            _days_before(day) if year >= _FIRST_RFC_YEAR else None, hour, minute, second, None, zone
+        )
     return None
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a time of the format: one that has an instant."""
+    iso = _ISO.fullmatch(text)
+    return _days_before(iso[1]) is not None if iso else instant_ms(text) is not None
 
 
 def judged_instant_ms(text: str) -> int:
@@ -103,35 +117,31 @@ def datetime_ms(moment: datetime) -> int:
     return instant
 
 
+@lru_cache(maxsize=4096)  # a history has many times and few days
+def _days_before(day: str) -> int | None:
+    """The days from 1970 to a day written as YYYY-MM-DD; None where there is no such day."""
+    try:
+        return date.fromisoformat(day).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
 def _instant(
-    first_year: int,
-    year: str,
-    month: int,
-    day: str,
+    days: int | None,
     hour: str | None,
     minute: str | None,
     second: str | None,
     fraction: str | None,
     zone: str | None,
 ) -> int | None:
-    hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
-    if not (first_year <= int(year) and 1 <= month <= 12 and hours < 24 and minutes < 60 and seconds < 60):
+    if days is None:
         return None
-    offset = _offset_minutes(zone)
-    if offset is None:
-        return None
-    try:
-        days = date(int(year), month, int(day)).toordinal() - _EPOCH
-    except ValueError:  # no such day in the month
-        return None
-    milliseconds = int((fraction or "0")[:3].ljust(3, "0"))
-    return ((days * 24 + hours) * 60 + minutes - offset) * 60_000 + seconds * 1000 + milliseconds
+    minutes = (days * 24 + int(hour or 0)) * 60 + int(minute or 0) - _offset_minutes(zone)
+    return minutes * 60_000 + int(second or 0) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
 
 
-def _offset_minutes(zone: str | None) -> int | None:
+def _offset_minutes(zone: str | None) -> int:
     if zone is None or zone in _ZONES:
-        return _ZONES.get(zone or "Z")
-    hours, minutes = int(zone[1:3]), int(zone[-2:])
-    if hours > 23 or minutes > 59:
-        return None
-    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
+        return _ZONES[zone or "Z"]
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return -minutes if zone[0] == "-" else minutes

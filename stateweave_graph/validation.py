@@ -6,8 +6,9 @@ judged whole: every violation is found in one pass, and nothing is repaired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import lt
 from typing import Any, NamedTuple
 
 from stateweave_graph.errors import InvalidRequestError, InvalidStateError, LimitExceededError
@@ -23,7 +24,7 @@ from stateweave_graph.jsontext import (
     parse,
     quoted,
 )
-from stateweave_graph.timestamps import FORMS, instant_ms
+from stateweave_graph.timestamps import FORMS, is_time
 
 KINDS = (
     "system",
@@ -134,16 +135,21 @@ def parse_within(source: str | bytes | bytearray | memoryview, limits: Limits) -
         LimitExceededError: it is too long or too deep (rule ``size``).
         InvalidStateError: it is not one JSON value (rule ``json``).
     """
-    size = _byte_length(source)
-    if size > limits.max_bytes:
+    data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else bytes(source)
+    if len(data) > limits.max_bytes:
         raise LimitExceededError(
-            [Violation("size", "$", f"longer than the limit of {limits.max_bytes} bytes", f"{size} bytes")]
+            [
+                Violation(
+                    "size", "$", f"longer than the limit of {limits.max_bytes} bytes", f"{len(data)} bytes"
+                )
+            ]
         )
     try:
-        text = source if isinstance(source, str) else decode(bytes(source))
-        if depth_of_text(text) > limits.max_depth:
+        if depth_of_text(data) > limits.max_depth:
+            if not isinstance(source, str):
+                decode(data)  # bytes that are no UTF-8 are no JSON, however deep
             raise LimitExceededError([_too_deep(limits)])
-        return parse(text)
+        return parse(source if isinstance(source, str) else data)
     except JsonTextError as error:
         raise InvalidStateError([Violation("json", "$", str(error), "")]) from None
 
@@ -196,50 +202,49 @@ class NodeJudge:
         self.count += 1
         if not isinstance(node, dict):
             return [Violation("shape", path, "a node must be an object", shorten(node))]
-        found = list(self._fields(node, path))
-        parents = node.get("parents", _ABSENT)
-        node_id = node.get("id", _ABSENT)
-        if not self._parents_hold(parents):
+        found: list[Violation] = []
+        self._metadata(node, path, found)
+        node_id, parents = node.get("id", _ABSENT), node.get("parents", _ABSENT)
+        parents_hold = self._parents_hold(parents)
+        if not parents_hold:
             found.extend(self._parents(parents, node_id, f"{path}.parents"))
         if not isinstance(node_id, str):
             found.append(Violation("shape", f"{path}.id", "id must be a string", shorten(node_id)))
         elif node_id in self.ids:
-            found.append(
-                Violation(
-                    "duplicate_id", f"{path}.id", "this id stands earlier in the list", shorten(node_id)
-                )
-            )
-        found.extend(self._identity(node, path))
+            message = "this id stands earlier in the list"
+            found.append(Violation("duplicate_id", f"{path}.id", message, shorten(node_id)))
+        self._identity(node, path, parents_hold, found)
         if isinstance(node_id, str):
             self.ids.add(node_id)
         return found
 
-    def _fields(self, node: dict[str, Any], path: str) -> Iterator[Violation]:
+    def _metadata(self, node: dict[str, Any], path: str, found: list[Violation]) -> None:
         kind = node.get("kind", _ABSENT)
         if not isinstance(kind, str) or kind not in _KINDS:
-            yield Violation("kind", f"{path}.kind", f"must be one of {', '.join(KINDS)}", shorten(kind))
+            message = f"must be one of {', '.join(KINDS)}"
+            found.append(Violation("kind", f"{path}.kind", message, shorten(kind)))
         created_at = node.get("createdAt", _ABSENT)
-        if not isinstance(created_at, str) or instant_ms(created_at) is None:
-            yield _created_at(created_at, path)
+        if not isinstance(created_at, str) or not is_time(created_at):
+            found.append(_created_at(created_at, path))
         sequence = node.get("sequence", _ABSENT)
         if isinstance(sequence, bool) or not isinstance(sequence, (int, float)) or sequence != self.count:
             message = f"must be {self.count}, the node's place in the list"
-            yield Violation("sequence", f"{path}.sequence", message, shorten(sequence))
+            found.append(Violation("sequence", f"{path}.sequence", message, shorten(sequence)))
         key = node.get("resourceKey", _ABSENT)
         if key is not _ABSENT and (not isinstance(key, str) or has_lone_surrogate(key)):
-            yield _resource_key(key, path)
-        if len(node) > len(_FIELDS) or not node.keys() <= _FIELDS:
-            yield from _not_plain_json({name: node[name] for name in node if name not in _FIELDS}, path)
+            found.append(_resource_key(key, path))
+        unknown = unknown_fields(node)
+        if unknown:
+            found.extend(_not_plain_json(unknown, path))
 
     def _parents_hold(self, parents: Any) -> bool:
         """The usual case at the speed of sets: all that ``_parents`` asks for holds."""
         if not isinstance(parents, list):
             return False
         try:
-            distinct = set(parents)
+            return self.ids.issuperset(parents) and all(map(lt, parents, parents[1:]))
         except TypeError:
             return False
-        return len(distinct) == len(parents) and distinct <= self.ids and parents == sorted(parents)
 
     def _parents(self, parents: Any, node_id: Any, path: str) -> Iterator[Violation]:
         if not isinstance(parents, list):
@@ -266,28 +271,37 @@ class NodeJudge:
         if texts != sorted(texts, key=_utf16_order):
             yield Violation("parents", path, "parents must be sorted by UTF-16 code unit", shorten(parents))
 
-    def _identity(self, node: dict[str, Any], path: str) -> Iterator[Violation]:
+    def _identity(self, node: dict[str, Any], path: str, parents_hold: bool, found: list[Violation]) -> None:
         payload = node.get("payload", _ABSENT)
         if payload is _ABSENT:
-            yield Violation(
-                "shape", f"{path}.payload", "payload is missing; a lenient reader takes null", "nothing"
-            )
+            message = "payload is missing; a lenient reader takes null"
+            found.append(Violation("shape", f"{path}.payload", message, "nothing"))
             return
-        kind, parents, key = node.get("kind"), node.get("parents"), node.get("resourceKey", _ABSENT)
-        node_id = node.get("id")
-        hashable = (
-            isinstance(kind, str) and isinstance(parents, list) and (key is _ABSENT or isinstance(key, str))
-        )
-        if not hashable or not all(isinstance(parent, str) for parent in parents or ()):
-            yield from _not_plain_json(payload, f"{path}.payload")
-            return
-        try:
-            expected = identity_of(str(kind), parents or [], payload, None if key is _ABSENT else key)
-        except (ValueError, TypeError, KeyError):  # a number beyond a double, or not plain JSON
-            yield from _not_plain_json(payload, f"{path}.payload")
-            return
-        if isinstance(node_id, str) and node_id != expected:
-            yield Violation("identity", f"{path}.id", _IDENTITY.format(expected), shorten(node_id))
+        kind, parents, key = node.get("kind"), node.get("parents", _ABSENT), node.get("resourceKey", _ABSENT)
+        key_is_text = key is _ABSENT or isinstance(key, str)
+        if key_is_text and isinstance(kind, str) and (parents_hold or _are_texts(parents)):
+            try:
+                expected = identity_of(kind, parents, payload, None if key is _ABSENT else key)
+            except (ValueError, TypeError, KeyError):  # a number beyond a double, or not plain JSON
+                pass
+            else:
+                node_id = node.get("id")
+                if node_id != expected and isinstance(node_id, str):
+                    message = _IDENTITY.format(expected)
+                    found.append(Violation("identity", f"{path}.id", message, shorten(node_id)))
+                return
+        found.extend(_not_plain_json(payload, f"{path}.payload"))
+
+
+def unknown_fields(node: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a node that the format does not know, in their order."""
+    if len(node) == len(WIRE_FIELDS) - ("resourceKey" not in node) and node.keys() <= _FIELDS:
+        return {}
+    return {name: value for name, value in node.items() if name not in _FIELDS}
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 _IDENTITY = (
@@ -388,12 +402,6 @@ def _member(path: str, name: Any) -> str:
 
 def _utf16_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
-
-
-def _byte_length(source: str | bytes | bytearray | memoryview) -> int:
-    if not isinstance(source, str):
-        return memoryview(source).nbytes
-    return len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
 
 
 def _too_deep(limits: Limits) -> Violation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import Any
 from uuid import uuid4
 
@@ -148,6 +149,11 @@ _TABLES = (
 
 
 def _edges(h: int | None, nodes: Iterable[NodeRecord]) -> Iterator[tuple[Any, ...]]:
-    for node in nodes:
-        for parent in node.parents:
-            yield h, node.sequence, parent, 1 if parent in node.resource_parents else None
+    return chain.from_iterable(map(_edges_of, repeat(h), nodes))
+
+
+def _edges_of(h: int | None, node: NodeRecord) -> Iterable[tuple[Any, ...]]:
+    joined: Iterable[int | None] = repeat(None)
+    if node.resource_parents:
+        joined = [1 if parent in node.resource_parents else None for parent in node.parents]
+    return zip(repeat(h), repeat(node.sequence), node.parents, joined, strict=False)

@@ -50,6 +50,7 @@ ROOMS = {
     "rich": ("cli",),
     "networkx": ("mirror", "testing"),
     "icu": ("collation",),
+    "orjson": ("jsontext", "identity"),
     "ladybug": ("projection",),
     "pyarrow": ("projection", "projection_picture", "results", "repository", "cli"),
     "pandas": ("results",),
