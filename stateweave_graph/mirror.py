@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stateweave_graph.attributes import add_edges, add_node
 from stateweave_graph.errors import (
     InvalidAppendError,
     InvalidRequestError,
@@ -46,7 +47,8 @@ class CausalMirror:
     Attributes:
         graph: the ``networkx.DiGraph``. A node has ``kind``, ``sequence``, ``turn``, ``createdAt`` and,
             where known, ``payload`` and ``resourceKey``; an edge, from child to parent, has ``sequence``
-            (the child's) and, between two versions of one resource, ``resourceKey``. Look, don't touch.
+            (the child's) and, between two versions of one resource, ``resourceKey``. Look, don't touch:
+            attributes are read-only; ``graph.copy()`` is a graph to change at will.
         whole: whether every node of the history is known here.
         turn: the number of goals so far.
         system_id: the id of the latest system node, or None.
@@ -245,7 +247,7 @@ class CausalMirror:
         What is known of each node otherwise stays.
         """
         for node_id in self._nodes:
-            del self.graph.nodes[node_id]["payload"]
+            self.graph.nodes[node_id].hold_payload(None)
         self._nodes.clear()
         self._moved_heads.clear()
 
@@ -321,25 +323,17 @@ class CausalMirror:
         if node.kind is NodeKind.SYSTEM:
             self.system_id = node.id
         key = node.resource_key
-        self._hold(
-            RefRecord(node.id, self._count, node.kind.value, self.turn, node.created_at, key, node.extra_text)
+        ref = RefRecord(
+            node.id, self._count, node.kind.value, self.turn, node.created_at, key, node.extra_text
         )
+        self._hold(ref)
         self._nodes[node.id] = node
-        self.graph.nodes[node.id]["payload"] = node.payload
-        for parent in node.parents:
-            edge = {"sequence": self._count}
-            if key and self._refs[parent].resource_key == key:
-                self.graph.add_edge(node.id, parent, resourceKey=key, **edge)
-            else:
-                self.graph.add_edge(node.id, parent, **edge)
+        self.graph.nodes[node.id].hold_payload(node)
+        add_edges(self.graph, ref, map(self._refs.__getitem__, node.parents))
         if key:  # an empty key names no resource
             self._moved_heads.append((key, self._heads.get(key)))
             self._heads[key] = node.id
 
     def _hold(self, ref: RefRecord) -> None:
         self._refs[ref.id] = ref
-        self.graph.add_node(
-            ref.id, kind=ref.kind, sequence=ref.sequence, turn=ref.turn, createdAt=ref.created_at
-        )
-        if ref.resource_key is not None:
-            self.graph.nodes[ref.id]["resourceKey"] = ref.resource_key
+        add_node(self.graph, ref)

@@ -34,7 +34,7 @@ LAYERS = [
     ["validation"],
     ["model"],
     ["results", "hashing", "records"],
-    ["vocabulary", "mirror"],
+    ["attributes", "vocabulary", "mirror"],
     ["mapper", "mermaid", "viewer"],
     ["sessionlog_records", "sessionlog_replay", "sessionlog_writer", "sessionlog"],
     ["stores.base"],
