@@ -83,6 +83,7 @@ def page_text(documents: Iterable[dict[str, Any]]) -> str:
         for measure in document["measures"]
     ]
     parts.append(table(("work", "against", "must be", "ratio", "verdict", "from"), rows))
+    parts.append((HERE / "shortfalls.md").read_text("utf-8"))
     parts += map(section, listed)
     return "\n".join(parts)
 
