@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     ["version", "errors"],
     ["jsontext", "timestamps", "collation", "cyphertext", "queries", "shipped", "wholefile", "formats"],
-    ["identity"],
+    ["identity", "statetext"],
     ["javascript"],
     ["validation"],
     ["model"],
