@@ -168,9 +168,10 @@ class AgentState(BaseModel):
         if isinstance(data, cls):
             return data
         wire = _to_wire(data)
-        raise_for(read_state(wire, DEFAULT_LIMITS)[1])
+        reading = read_state(wire, DEFAULT_LIMITS, CausalNode.from_valid)
+        raise_for(reading.violations)
         wire["version"] = 1
-        wire["nodes"] = [CausalNode.from_valid(node) for node in wire["nodes"]]
+        wire["nodes"] = reading.nodes
         return handler(wire)
 
     @classmethod
@@ -194,9 +195,10 @@ class AgentState(BaseModel):
             InvalidStateError: import rules are broken; ``.violations`` names each.
             LimitExceededError: a limit is exceeded.
         """
-        value, violations = read_state(source, Limits(max_bytes, max_nodes, max_depth))
-        raise_for(violations)
-        return cls.unchecked([CausalNode.from_valid(node) for node in value["nodes"]], value["frontier"])
+        limits = Limits(max_bytes, max_nodes, max_depth)
+        reading = read_state(source, limits, CausalNode.from_valid)
+        raise_for(reading.violations)
+        return cls.unchecked(reading.nodes, reading.frontier)
 
     @classmethod
     def unchecked(cls, nodes: list[CausalNode], frontier: list[str]) -> AgentState:

@@ -332,7 +332,7 @@ class Replay:
 
     def _check_state(self, state: dict[str, Any]) -> None:
         """Judge a whole state that an entry brings."""
-        violations = read_state(state, self._limits)[1]
+        violations = read_state(state, self._limits).violations
         self._refuse([found._replace(path=f"$.state{found.path[1:]}") for found in violations])
 
     def _check_growth(self, nodes: list[Any], frontier: list[Any]) -> None:

@@ -6,7 +6,8 @@ judged whole: every violation is found in one pass, and nothing is repaired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import lt
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from stateweave_graph.jsontext import (
     parse,
     quoted,
 )
+from stateweave_graph.statetext import NodeTexts, split_state
 from stateweave_graph.timestamps import FORMS, is_time
 
 KINDS = (
@@ -111,21 +113,44 @@ def validate(
     Raises:
         InvalidRequestError: a limit is no number, or out of its own range.
     """
-    return read_state(source, Limits(max_bytes, max_nodes, max_depth))[1]
+    return read_state(source, Limits(max_bytes, max_nodes, max_depth)).violations
 
 
-def read_state(source: Any, limits: Limits) -> tuple[Any, list[Violation]]:
-    """Parse and judge a state: the parsed object (None where it can't be parsed), and the violations."""
-    if isinstance(source, (str, bytes, bytearray, memoryview)):
-        try:
-            value = parse_within(source, limits)
-        except InvalidStateError as error:
-            return None, error.violations
-    else:
-        value = source
-        if depth_exceeds(value, limits.max_depth):
-            return None, [_too_deep(limits)]
-    return value, list(_judge(value, limits))
+class Reading(NamedTuple):
+    """What came of reading a state.
+
+    Attributes:
+        nodes: what was made of each node that breaks no rule, in order.
+        frontier: the frontier as it was given.
+        violations: every violation; the others mean something only where there is none.
+    """
+
+    nodes: list[Any]
+    frontier: Any
+    violations: list[Violation]
+
+
+def read_state(source: Any, limits: Limits, make: Callable[[dict[str, Any]], Any] | None = None) -> Reading:
+    """Parse and judge a state.
+
+    Args:
+        source: JSON text, its UTF-8 bytes, or the parsed object.
+        limits: how large it may be.
+        make: called with each node that breaks no rule; what it gives is kept. None: nothing is.
+    """
+    if not isinstance(source, (str, bytes, bytearray, memoryview)):
+        if depth_exceeds(source, limits.max_depth):
+            return Reading([], None, [_too_deep(limits)])
+        return _read(source, limits, make)
+    try:
+        data = _bytes_within(source, limits)
+        with suppress(JsonTextError):  # cut where no node ends, or broken: only the whole text tells
+            state = split_state(data)
+            if state is not None and len(state["nodes"]) <= limits.max_nodes:
+                return _read(state, limits, make)
+        return _read(_json(parse, source if isinstance(source, str) else data), limits, make)
+    except InvalidStateError as error:
+        return Reading([], None, error.violations)
 
 
 def parse_within(source: str | bytes | bytearray | memoryview, limits: Limits) -> Any:
@@ -135,21 +160,25 @@ def parse_within(source: str | bytes | bytearray | memoryview, limits: Limits) -
         LimitExceededError: it is too long or too deep (rule ``size``).
         InvalidStateError: it is not one JSON value (rule ``json``).
     """
+    data = _bytes_within(source, limits)
+    return _json(parse, source if isinstance(source, str) else data)
+
+
+def _bytes_within(source: str | bytes | bytearray | memoryview, limits: Limits) -> bytes:
     data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else bytes(source)
     if len(data) > limits.max_bytes:
-        raise LimitExceededError(
-            [
-                Violation(
-                    "size", "$", f"longer than the limit of {limits.max_bytes} bytes", f"{len(data)} bytes"
-                )
-            ]
-        )
+        message = f"longer than the limit of {limits.max_bytes} bytes"
+        raise LimitExceededError([Violation("size", "$", message, f"{len(data)} bytes")])
+    if depth_of_text(data) > limits.max_depth:
+        if not isinstance(source, str):
+            _json(decode, data)  # bytes that are no UTF-8 are no JSON of any depth
+        raise LimitExceededError([_too_deep(limits)])
+    return data
+
+
+def _json(read: Callable[[Any], Any], text: str | bytes) -> Any:
     try:
-        if depth_of_text(data) > limits.max_depth:
-            if not isinstance(source, str):
-                decode(data)  # bytes that are no UTF-8 are no JSON, however deep
-            raise LimitExceededError([_too_deep(limits)])
-        return parse(source if isinstance(source, str) else data)
+        return read(text)
     except JsonTextError as error:
         raise InvalidStateError([Violation("json", "$", str(error), "")]) from None
 
@@ -311,7 +340,15 @@ _IDENTITY = (
 )
 
 
-def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
+def _read(value: Any, limits: Limits, make: Callable[[dict[str, Any]], Any] | None) -> Reading:
+    made: list[Any] = []
+    violations = list(_judge(value, limits, make, made))
+    return Reading(made, value.get("frontier") if isinstance(value, dict) else None, violations)
+
+
+def _judge(
+    value: Any, limits: Limits, make: Callable[[dict[str, Any]], Any] | None, made: list[Any]
+) -> Iterator[Violation]:
     if not isinstance(value, dict):
         yield Violation(
             "shape", "$", "a state must be an object with version, nodes and frontier", shorten(value)
@@ -324,7 +361,7 @@ def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
             yield Violation("shape", _member("$", name), message, shorten(value[name]))
     nodes = value.get("nodes", _ABSENT)
     judge: NodeJudge | None = None
-    if not isinstance(nodes, list):
+    if not isinstance(nodes, (list, NodeTexts)):
         yield Violation("shape", "$.nodes", "nodes must be an array", shorten(nodes))
     elif len(nodes) > limits.max_nodes:
         yield Violation(
@@ -333,7 +370,11 @@ def _judge(value: Any, limits: Limits) -> Iterator[Violation]:
     else:
         judge = NodeJudge()
         for index, node in enumerate(nodes):
-            yield from judge.judge(node, f"$.nodes[{index}]")
+            found = judge.judge(node, f"$.nodes[{index}]")
+            if found:
+                yield from found
+            elif make is not None:
+                made.append(make(node))
     yield from judge_frontier(value.get("frontier", _ABSENT), None if judge is None else judge.ids)
 
 

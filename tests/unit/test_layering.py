@@ -29,7 +29,7 @@ LAYERS = [
         "formats",
         "collector",
     ],
-    ["identity"],
+    ["identity", "statetext"],
     ["javascript"],
     ["validation"],
     ["model"],
