@@ -55,8 +55,8 @@ def write_page(results: Path, docs: Path, *, quick: bool = False) -> Path:
     """Write ``benchmarks.md`` and the pictures in ``benchmarks/`` into a folder, and give the page's path."""
     documents = read_results(results, quick=quick)
     pictures = docs / NAME
-    bounded = [
-        measure for document in documents for measure in document["measures"] if measure["bound"] is not None
+    bounded = [  # what must be none at all can't be many times better than it must be
+        measure for document in documents for measure in document["measures"] if measure["bound"]
     ]
     draw_overview(bounded, pictures / "overview.svg")
     for document in documents:
@@ -83,6 +83,7 @@ def page_text(documents: Iterable[dict[str, Any]]) -> str:
         for measure in document["measures"]
     ]
     parts.append(table(("work", "against", "must be", "ratio", "verdict", "from"), rows))
+    parts.append((HERE / "shortfalls.md").read_text("utf-8"))
     parts += map(section, listed)
     return "\n".join(parts)
 

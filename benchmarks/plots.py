@@ -22,6 +22,7 @@ LOOK = {
     "axes.spines.right": False,
 }
 WIDTH = 8.5
+LEAST = 0.001  # ratios are rounded to three digits, and none is not drawn on a logarithmic scale
 
 
 def draw_overview(measures: Sequence[dict[str, Any]], path: Path) -> None:
@@ -64,7 +65,7 @@ def draw_benchmark(measures: Sequence[dict[str, Any]], path: Path) -> None:
 
 def margin(measure: dict[str, Any]) -> float:
     """How many times better a comparison is than it must be; below 1 the bound is missed."""
-    ratio, bound = measure["ratio"], measure["bound"]
+    ratio, bound = max(measure["ratio"], LEAST), measure["bound"]
     return float(ratio / bound if measure["sense"] == "at least" else bound / ratio)
 
 

@@ -8,17 +8,28 @@ field as the length 2⁶⁴−1 alone. Chains start from 64 zeros. None of this 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 CHAIN_START = "0" * 64
 _ABSENT = (2**64 - 1).to_bytes(8, "big")
+_LENGTHS = [size.to_bytes(8, "big") for size in range(256)]
 
 Field = str | int | None | Sequence[str]
 
 
 def hash_fields(*fields: Field) -> str:
     """The hash over fields in this order."""
-    return hashlib.sha256(b"".join(_framed(fields))).hexdigest()
+    parts: list[bytes] = []
+    for field in fields:
+        if field is None:
+            parts.append(_ABSENT)
+        elif isinstance(field, (str, int)):
+            _frame(parts, field)
+        else:
+            _frame(parts, len(field))
+            for element in field:
+                _frame(parts, element)
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def extend_digest(digest: str, node_id: str, created_at: str, extra: str | None) -> str:
@@ -46,13 +57,8 @@ def commit_hash(
     )
 
 
-def _framed(fields: Iterable[Field]) -> Iterable[bytes]:
-    for field in fields:
-        if field is None:
-            yield _ABSENT
-        elif isinstance(field, (str, int)):
-            data = str(field).encode("utf-8")
-            yield len(data).to_bytes(8, "big")
-            yield data
-        else:
-            yield from _framed((len(field), *field))
+def _frame(parts: list[bytes], field: str | int) -> None:
+    data = str(field).encode("utf-8")
+    size = len(data)
+    parts.append(_LENGTHS[size] if size < len(_LENGTHS) else size.to_bytes(8, "big"))
+    parts.append(data)

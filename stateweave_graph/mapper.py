@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from stateweave_graph.collector import paused
 from stateweave_graph.hashing import hash_fields
-from stateweave_graph.jsontext import dumps, has_lone_surrogate, parse
+from stateweave_graph.jsontext import dumps, has_lone_surrogate, parse_own
 from stateweave_graph.mirror import CausalMirror
 from stateweave_graph.model import AgentState, CausalNode, NodeKind
 from stateweave_graph.records import NodeRecord, RefRecord, ResourceKeyRecord, VersionRecord
@@ -61,12 +62,13 @@ def to_records(state: AgentState) -> StateRecords:
 
 def from_records(nodes: Iterable[NodeRecord], frontier: Iterable[int]) -> AgentState:
     """A state from the records of all its nodes, in order of sequence, and its frontier."""
-    ids: list[str] = []
+    ids = [""]  # so that a sequence is a place
     built = []
-    for record in nodes:
-        built.append(node_from_record(record, lambda sequence: ids[sequence - 1]))
-        ids.append(record.id)
-    return AgentState.unchecked(built, [ids[sequence - 1] for sequence in frontier])
+    with paused():
+        for record in nodes:
+            built.append(node_from_record(record, ids.__getitem__))
+            ids.append(record.id)
+    return AgentState.unchecked(built, [ids[sequence] for sequence in frontier])
 
 
 def node_record(node: CausalNode, ref: Callable[[str], RefRecord]) -> NodeRecord:
@@ -98,11 +100,11 @@ def node_from_record(record: NodeRecord, id_at: Callable[[int], str]) -> CausalN
         id=record.id,
         kind=NodeKind(record.kind),
         parents=sorted(map(id_at, record.parents)),
-        payload=parse(record.payload),
+        payload=parse_own(record.payload),
         created_at=record.created_at,
         sequence=record.sequence,
         resource_key=record.resource_key,
-        extra={} if record.extra is None else parse(record.extra),
+        extra={} if record.extra is None else parse_own(record.extra),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
@@ -118,7 +119,7 @@ class CausalNode(BaseModel):
         node = cls.__new__(cls)
         # What model_construct does, without its look at aliases and defaults (a third of the time).
         object.__setattr__(node, "__dict__", fields)
-        object.__setattr__(node, "__pydantic_fields_set__", _ALL_FIELDS)
+        object.__setattr__(node, "__pydantic_fields_set__", _all_fields(cls))
         object.__setattr__(node, "__pydantic_extra__", None)
         object.__setattr__(node, "__pydantic_private__", None)
         return node
@@ -305,7 +306,12 @@ class Append(BaseModel):
             )
 
 
-_ALL_FIELDS = set(CausalNode.model_fields)  # one for all nodes: 700 bytes that none of them changes
+@cache
+def _all_fields(model: type[BaseModel]) -> set[str]:
+    """The names of a model's fields, one set for all; pydantic copies it before a change."""
+    return set(model.model_fields)
+
+
 _KIND_BY_TEXT = {kind.value: kind for kind in NodeKind}
 
 

@@ -117,7 +117,8 @@ def settle_append(tx: StoreWriter, request: AppendRequest, draft: Draft | None) 
         UnknownParentError: a parent is not in the history.
     """
     need = Need() if draft is None else draft.missing()
-    locked = tx.lock_head(request.agent_id, need.wanted(request.commit_id))
+    held = None if draft is None else draft.ground.head
+    locked = tx.lock_head(request.agent_id, need.wanted(request.commit_id), held)
     replayed = _replayed(tx, request, locked)
     if replayed is not None:
         return Settled(replayed, None, made=False)
@@ -145,7 +146,8 @@ def settle_save(tx: StoreWriter, request: SaveRequest, ground: Ground | None) ->
         DivergedError: the snapshot does not extend what is stored.
         InvalidStateError: what it adds breaks import rules.
     """
-    locked = tx.lock_head(request.agent_id, Need().wanted(request.commit_id))
+    held = None if ground is None else ground.head
+    locked = tx.lock_head(request.agent_id, Need().wanted(request.commit_id), held)
     replayed = _replayed(tx, request, locked)
     if replayed is not None:
         return Settled(replayed, None, made=False)

@@ -1,8 +1,9 @@
-"""Nodes of one history, held by reference until their content is asked for."""
+"""Nodes of one history, held by their sequences until more of them is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from stateweave_graph.model import CausalNode
 from stateweave_graph.results import NodeRef
@@ -11,13 +12,27 @@ from stateweave_graph.results import NodeRef
 class NodeSet:
     """Nodes in order of sequence: ``len()``, ``in`` (by id), iteration over ``NodeRef``.
 
+    What is not known yet is read when it is asked for; that raises ``NotFoundError`` where the history has
+    been deleted since.
+
     Attributes:
-        refs: a ``NodeRef`` for each.
+        sequences: their sequences.
     """
 
-    def __init__(self, refs: Sequence[NodeRef], fetch: Callable[[Sequence[int]], list[CausalNode]]) -> None:
-        self.refs = list(refs)
-        self._fetch = fetch
+    def __init__(
+        self,
+        sequences: Sequence[int],
+        fetch_refs: Callable[[Sequence[int]], list[NodeRef]],
+        fetch_nodes: Callable[[Sequence[int]], list[CausalNode]],
+    ) -> None:
+        self.sequences = list(sequences)
+        self._fetch_refs = fetch_refs
+        self._fetch_nodes = fetch_nodes
+
+    @cached_property
+    def refs(self) -> list[NodeRef]:
+        """A ``NodeRef`` for each."""
+        return self._fetch_refs(self.sequences)
 
     @property
     def ids(self) -> list[str]:
@@ -25,15 +40,11 @@ class NodeSet:
         return [ref.id for ref in self.refs]
 
     def nodes(self) -> list[CausalNode]:
-        """The nodes with their payloads, read now.
-
-        Raises:
-            NotFoundError: the history has been deleted since.
-        """
-        return self._fetch([ref.sequence for ref in self.refs])
+        """The nodes with their payloads, read now."""
+        return self._fetch_nodes(self.sequences)
 
     def __len__(self) -> int:
-        return len(self.refs)
+        return len(self.sequences)
 
     def __iter__(self) -> Iterator[NodeRef]:
         return iter(self.refs)
@@ -42,4 +53,4 @@ class NodeSet:
         return any(ref.id == node_id for ref in self.refs)
 
     def __repr__(self) -> str:
-        return f"NodeSet({len(self.refs)} nodes)"
+        return f"NodeSet({len(self)} nodes)"

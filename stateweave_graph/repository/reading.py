@@ -26,6 +26,7 @@ from stateweave_graph.results import (
     Known,
     LogEntry,
     Memory,
+    NodeRef,
     QueryResult,
     ResourceVersion,
     Stored,
@@ -456,10 +457,14 @@ class RepositoryReads:
         if depth is not None:
             check_positive(depth, "depth")
         wanted = None if kinds is None else frozenset(map(kind_of, kinds))
-        history, refs = self.store.read(
+        history, sequences = self.store.read(
             lambda tx: reads.reached(tx, agent_id, node_id, up=up, depth=depth, kinds=wanted)
         )
-        return NodeSet(
-            refs,
-            lambda sequences: self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, sequences)),
-        )
+
+        def refs(chosen: Sequence[int]) -> list[NodeRef]:
+            return self.store.read(lambda tx: reads.refs_at(tx, agent_id, history, chosen))
+
+        def nodes(chosen: Sequence[int]) -> list[CausalNode]:
+            return self.store.read(lambda tx: reads.nodes_at(tx, agent_id, history, chosen))
+
+        return NodeSet(sequences, refs, nodes)

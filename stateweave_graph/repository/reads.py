@@ -189,12 +189,20 @@ def reached(
     up: bool,
     depth: int | None,
     kinds: Collection[NodeKind] | None,
-) -> tuple[str, list[NodeRef]]:
-    """The history of an agent, and the nodes above or below one of its nodes."""
+) -> tuple[str, list[int]]:
+    """The history of an agent, and the sequences of the nodes above or below one of its nodes."""
     history = agent_there(tx, agent_id).history
     start = node_record(tx, agent_id, history, node_id)
     sequences = causality.reached(tx, history, start.sequence, up=up, depth=depth)
-    return history, causality.node_refs(tx.refs_at(history, sequences), kinds)
+    if kinds is not None:
+        sequences = [ref.sequence for ref in causality.node_refs(tx.refs_at(history, sequences), kinds)]
+    return history, sequences
+
+
+def refs_at(tx: StoreReader, agent_id: str, history: str, sequences: Sequence[int]) -> list[NodeRef]:
+    """Nodes without their content, of a history that must still be the agent's."""
+    _refuse_deleted(tx, agent_id, history)
+    return causality.node_refs(tx.refs_at(history, sequences))
 
 
 def path(tx: StoreReader, agent_id: str, first: str, second: str) -> list[CausalNode]:

@@ -130,8 +130,16 @@ class StoreWriter(StoreReader, Protocol):
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record, locked against every other writer until the work ends."""
 
-    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
-        """What ``lock``, ``head`` and ``lookup`` do, in one step: all that most commits must read."""
+    def lock_head(
+        self, agent_id: str, wanted: Wanted, held: HeadRecord | None = None
+    ) -> tuple[HeadRecord, Known] | None:
+        """What ``lock``, ``head`` and ``lookup`` do, in one step: all that most commits must read.
+
+        Args:
+            agent_id: the agent.
+            wanted: what is looked up.
+            held: a head that was read or made before; a store may give it back where the agent is the same.
+        """
 
     def new_history(self, agent_id: str) -> str:
         """The id that a history of this agent is to have if it begins in this unit of work."""

@@ -103,6 +103,9 @@ class Neo4jReader:
 
     def refs_at(self, history: str, sequences: Sequence[int]) -> list[RefRecord]:
         """Nodes of chosen sequences without payloads and parents, in order of sequence."""
+        wanted = set(sequences)
+        if len(wanted) > _FETCH_AT_ONCE / 4 and len(wanted) * 4 > max(wanted) - min(wanted):
+            return [ref for ref in self.refs(history, min(wanted), max(wanted)) if ref.sequence in wanted]
         return [
             RefRecord(**row)
             for chunk in _chunks(sequences)
@@ -188,7 +191,7 @@ class Neo4jReader:
 
     def _run(self, name: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         """The rows of a statement of ``cypher/store``."""
-        return (record.data() for record in self._transaction.run(statement(name), parameters))
+        return (dict(record) for record in self._transaction.run(statement(name), parameters))
 
     def _consume(self, name: str, **parameters: Any) -> None:
         """Run a statement of ``cypher/store`` that has no rows."""

@@ -94,7 +94,9 @@ class Neo4jWriter(Neo4jReader):
         row = self._one("lock", agent_id=agent_id, now=iso_text(now_ms()))
         return None if row is None else agent_record(row["agent"])
 
-    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
+    def lock_head(
+        self, agent_id: str, wanted: Wanted, held: HeadRecord | None = None
+    ) -> tuple[HeadRecord, Known] | None:
         """An agent's head and what is wanted beside it, locked."""
         row = self._one("lock_head", agent_id=agent_id, now=iso_text(now_ms()), **wanted_parameters(wanted))
         return None if row is None else locked_head(row)

@@ -28,7 +28,8 @@ from stateweave_graph.stores.sqlite_connection import (
     translated,
     writable,
 )
-from stateweave_graph.stores.sqlite_records import SqliteReader, SqliteWriter
+from stateweave_graph.stores.sqlite_records import SqliteReader
+from stateweave_graph.stores.sqlite_writer import SqliteWriter
 
 Result = TypeVar("Result")
 

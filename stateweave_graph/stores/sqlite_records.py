@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
-from uuid import uuid4
 
 from stateweave_graph.records import (
     AgentRecord,
-    Batch,
     CommitRecord,
     FailedRunRecord,
     HeadRecord,
@@ -25,32 +22,37 @@ from stateweave_graph.records import (
     Wanted,
 )
 
-_AGENT = (
+# The columns of the tables, in the order of their records; the writer uses some of them.
+AGENT = (
     "agent_id, history, revision, generation, node_count, system_id, "
     "vocabulary, metadata, created_at, updated_at"
 )
-_COMMIT = (
+COMMIT = (
     "revision, commit_id, committed_at, committed_at_ms, first_sequence, last_sequence, "
     "digest, hash, request_hash, metadata, appended"
 )
-_NODE = (
+NODE = (
     "id, kind, payload, payload_hash, created_at, created_at_ms, sequence, turn, resource_key, extra, "
     "semantic_type, semantic_key, tool, operation, succeeded"
 )
 _REF = "id, sequence, kind, turn, created_at, resource_key, extra"
 _TEXT = "id, sequence, kind, turn, created_at, resource_key, payload"
-_RESOURCE = "key, key_hash, head_id, head_sequence, versions, semantic_type, semantic_key"
-_FAILED = "at, run_id, input, error, usage, revision"
+RESOURCE = "key, key_hash, head_id, head_sequence, versions, semantic_type, semantic_key"
+FAILED = "at, run_id, input, error, usage, revision"
+_PARENTS = """
+SELECT sequence, group_concat(parent), group_concat(CASE WHEN same_resource THEN parent END) FROM parents
+"""
+_NO_PARENTS = (None, None, None)
 _CHUNK = 500
-_WRITTEN_AT_ONCE = 5_000
+_FEW = 1_000
 
 _ANCESTORS = """
-WITH RECURSIVE found(sequence) AS (
-    SELECT parent FROM parents WHERE h = :h AND sequence = :sequence
+WITH RECURSIVE found(h, sequence) AS (
+    SELECT h, parent FROM parents WHERE h = ? AND sequence = ?
     UNION
-    SELECT p.parent FROM found JOIN parents p ON p.h = :h AND p.sequence = found.sequence
+    SELECT p.h, p.parent FROM found JOIN parents p ON p.h = found.h AND p.sequence = found.sequence
 )
-SELECT sequence FROM found ORDER BY sequence
+SELECT sequence FROM found LIMIT ?
 """
 
 _RESOURCES_AT = """
@@ -76,13 +78,15 @@ class SqliteReader:
     def agents(self, after: str | None, limit: int) -> list[AgentRecord]:
         """Agents in the byte order of their ids, from behind ``after`` on."""
         rows = self._all(
-            f"SELECT {_AGENT} FROM agents WHERE agent_id > ? ORDER BY agent_id LIMIT ?", after or "", limit
+            f"SELECT {AGENT} FROM agents WHERE agent_id > ? ORDER BY agent_id LIMIT ?",
+            after or "",
+            limit,
         )
         return [AgentRecord(*row) for row in rows]
 
     def agent(self, agent_id: str) -> AgentRecord | None:
         """An agent's record."""
-        row = self._one(f"SELECT {_AGENT}, h FROM agents WHERE agent_id = ?", agent_id)
+        row = self._one(f"SELECT {AGENT}, h FROM agents WHERE agent_id = ?", agent_id)
         if row is None:
             return None
         record = AgentRecord(*row[:-1])
@@ -123,7 +127,7 @@ class SqliteReader:
         resources = [
             ResourceKeyRecord(*row)
             for row in self._in_chunks(
-                f"SELECT {_RESOURCE} FROM resource_keys WHERE h = ? AND key_hash IN",
+                f"SELECT {RESOURCE} FROM resource_keys WHERE h = ? AND key_hash IN",
                 history,
                 list(wanted.key_hashes),
             )
@@ -133,13 +137,13 @@ class SqliteReader:
 
     def commit(self, history: str, revision: int) -> CommitRecord | None:
         """One commit."""
-        rows = self._commits(f"SELECT {_COMMIT} FROM commits WHERE h = ? AND revision = ?", history, revision)
+        rows = self._commits(f"SELECT {COMMIT} FROM commits WHERE h = ? AND revision = ?", history, revision)
         return rows[0] if rows else None
 
     def commits(self, history: str, before: int | None, limit: int) -> list[CommitRecord]:
         """Commits, newest first, of revisions below ``before``."""
         return self._commits(
-            f"SELECT {_COMMIT} FROM commits WHERE h = ? AND revision < ? ORDER BY revision DESC LIMIT ?",
+            f"SELECT {COMMIT} FROM commits WHERE h = ? AND revision < ? ORDER BY revision DESC LIMIT ?",
             history,
             2**62 if before is None else before,
             limit,
@@ -148,30 +152,25 @@ class SqliteReader:
     def nodes(self, history: str, first: int, last: int) -> Iterator[NodeRecord]:
         """Nodes of these sequences, both included, in order, one at a time."""
         rows = self._run(
-            f"SELECT {_NODE} FROM nodes WHERE h = ? AND sequence BETWEEN ? AND ? ORDER BY sequence",
+            f"SELECT {NODE} FROM nodes WHERE h = ? AND sequence BETWEEN ? AND ? ORDER BY sequence",
             self._h(history),
             first,
             last,
         )
         edges = self._run(
-            "SELECT sequence, parent, same_resource FROM parents WHERE h = ? AND sequence BETWEEN ? AND ? "
-            "ORDER BY sequence, parent",
+            f"{_PARENTS} WHERE h = ? AND sequence BETWEEN ? AND ? GROUP BY sequence ORDER BY sequence",
             self._h(history),
             first,
             last,
         )
-        by_child = groupby(edges, key=itemgetter(0))
-        child, group = next(by_child, (None, iter(())))
+        child, *lists = next(edges, _NO_PARENTS)
         for row in rows:
-            parents: list[Any] = []
+            parents: list[tuple[int, ...]] = [(), ()]
             if child == row[6]:
-                parents = list(group)
-                child, group = next(by_child, (None, iter(())))
+                parents = list(map(_sequences, lists))
+                child, *lists = next(edges, _NO_PARENTS)
             succeeded = None if row[14] is None else bool(row[14])
-            all_parents = tuple([edge[1] for edge in parents])
-            yield NodeRecord._make(
-                (*row[:14], succeeded, all_parents, tuple([edge[1] for edge in parents if edge[2]]))
-            )
+            yield NodeRecord._make((*row[:14], succeeded, *parents))
 
     def refs(self, history: str, first: int, last: int) -> Iterator[RefRecord]:
         """The same without payloads and parents."""
@@ -230,14 +229,15 @@ class SqliteReader:
             rows = self._all(_RESOURCES_AT.format(chosen=chosen), last, self._h(history))
             return [ResourceKeyRecord(*row) for row in rows]
         rows = self._all(
-            f"SELECT {_RESOURCE} FROM resource_keys r WHERE h = ? {chosen} ORDER BY key", self._h(history)
+            f"SELECT {RESOURCE} FROM resource_keys r WHERE h = ? {chosen} ORDER BY key",
+            self._h(history),
         )
         return [ResourceKeyRecord(*row) for row in rows]
 
     def commit_at(self, history: str, ms: int) -> CommitRecord | None:
         """The newest commit that was not made after an instant."""
         rows = self._commits(
-            f"SELECT {_COMMIT} FROM commits WHERE h = ? AND committed_at_ms <= ? "
+            f"SELECT {COMMIT} FROM commits WHERE h = ? AND committed_at_ms <= ? "
             "ORDER BY revision DESC LIMIT 1",
             history,
             ms,
@@ -292,28 +292,41 @@ class SqliteReader:
         return [row[0] for row in rows]
 
     def ancestors(self, history: str, sequence: int) -> list[int]:
-        """Sequences of all nodes that a node rests on, ascending, without itself."""
-        cursor = self._connection.execute(_ANCESTORS, {"h": self._h(history), "sequence": sequence})
-        return [row[0] for row in cursor]
+        """Sequences of all nodes that a node rests on, ascending, without itself.
 
-    def descendants(self, history: str, sequence: int) -> list[int]:
-        """Sequences of all nodes that rest on a node, ascending, without itself.
-
-        Children stand behind their parents, so one pass over the edges behind the node finds them all.
+        A few are walked to, edge by edge. Where they are many, one pass over the edges before the node finds
+        them all, since parents stand before their children.
         """
+        few = self._all(_ANCESTORS, self._h(history), sequence, _FEW + 1)
+        if len(few) <= _FEW:
+            return sorted(row[0] for row in few)
         reached = {sequence}
-        for child, parent in self._run(
-            "SELECT sequence, parent FROM parents WHERE h = ? AND sequence > ? ORDER BY sequence",
+        for child, parents in self._run(
+            "SELECT sequence, group_concat(parent) FROM parents WHERE h = ? AND sequence <= ? "
+            "GROUP BY sequence ORDER BY sequence DESC",
             self._h(history),
             sequence,
         ):
-            if parent in reached:
+            if child in reached:
+                reached.update(map(int, parents.split(",")))
+        return sorted(reached - {sequence})
+
+    def descendants(self, history: str, sequence: int) -> list[int]:
+        """Sequences of all nodes that rest on a node, ascending, without itself, in one pass likewise."""
+        reached = {sequence}
+        for child, parents in self._run(
+            "SELECT sequence, group_concat(parent) FROM parents WHERE h = ? AND sequence > ? "
+            "GROUP BY sequence ORDER BY sequence",
+            self._h(history),
+            sequence,
+        ):
+            if not reached.isdisjoint(map(int, parents.split(","))):
                 reached.add(child)
         return sorted(reached - {sequence})
 
     def failures(self, history: str) -> list[FailedRunRecord]:
         """Failed runs, in the order in which they were recorded."""
-        rows = self._all(f"SELECT {_FAILED} FROM failed_runs WHERE h = ? ORDER BY position", self._h(history))
+        rows = self._all(f"SELECT {FAILED} FROM failed_runs WHERE h = ? ORDER BY position", self._h(history))
         return [FailedRunRecord(*row) for row in rows]
 
     def _h(self, history: str) -> int | None:
@@ -367,122 +380,6 @@ class SqliteReader:
         ]
 
 
-class SqliteWriter(SqliteReader):
-    """Reads and writes records, in a transaction that holds the write lock (see ``StoreWriter``).
-
-    Args:
-        connection: a connection whose transaction has begun.
-        report: called now and then with the number of nodes written so far.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, report: Callable[[int], None] | None = None) -> None:
-        super().__init__(connection)
-        self._report = report
-        self._written = 0
-
-    def lock(self, agent_id: str) -> AgentRecord | None:
-        """An agent's record; the transaction has locked the whole file already."""
-        return self.agent(agent_id)
-
-    def lock_head(self, agent_id: str, wanted: Wanted) -> tuple[HeadRecord, Known] | None:
-        """An agent's head and what is wanted beside it, locked."""
-        head = self.head(agent_id)
-        return None if head is None else (head, self.lookup(head.agent.history, wanted))
-
-    def new_history(self, agent_id: str) -> str:
-        """A random id: the file is written in one transaction, so nothing is taken up again."""
-        return uuid4().hex
-
-    def write(self, batch: Batch) -> None:
-        """Write one commit."""
-        self._write_agent(batch)
-        h = self._h(batch.agent.history)
-        commit = batch.commit
-        self._insert(
-            f"INSERT INTO commits (h, {_COMMIT})",
-            [
-                (
-                    h,
-                    *commit[:10],
-                    None if commit.appended is None else json.dumps(commit.appended),
-                )
-            ],
-        )
-        self._insert(
-            "INSERT INTO frontiers (h, revision, position, sequence)",
-            [(h, commit.revision, position, sequence) for position, sequence in enumerate(commit.frontier)],
-        )
-        for start in range(0, len(batch.nodes), _WRITTEN_AT_ONCE):
-            nodes = batch.nodes[start : start + _WRITTEN_AT_ONCE]
-            self._insert(f"INSERT INTO nodes (h, {_NODE})", [(h, *node[:15]) for node in nodes])
-            self._insert("INSERT INTO parents (h, sequence, parent, same_resource)", _edges(h, nodes))
-            self._written += len(nodes)
-            if self._report is not None:
-                self._report(self._written)
-        self._insert(
-            f"INSERT OR REPLACE INTO resource_keys (h, {_RESOURCE})",
-            [(h, *record) for record in batch.resources],
-        )
-        self._insert(
-            "INSERT INTO versions (h, key_hash, version, sequence)",
-            [(h, *record) for record in batch.versions],
-        )
-
-    def add_failures(self, history: str, failures: Iterable[FailedRunRecord]) -> None:
-        """Keep failed runs beside a history."""
-        h = self._h(history)
-        (newest,) = self._one("SELECT coalesce(max(position), 0) FROM failed_runs WHERE h = ?", h)
-        self._insert(
-            f"INSERT INTO failed_runs (h, position, {_FAILED})",
-            [(h, position, *failure) for position, failure in enumerate(failures, start=newest + 1)],
-        )
-
-    def set_vocabulary(self, agent_id: str, vocabulary: str | None) -> None:
-        """Set an agent's vocabulary."""
-        self._run("UPDATE agents SET vocabulary = ? WHERE agent_id = ?", vocabulary, agent_id)
-
-    def delete(self, agent_id: str) -> None:
-        """Remove an agent and all that is below it."""
-        agent = self.agent(agent_id)
-        if agent is None:
-            return
-        for table in _TABLES:
-            self._run(f"DELETE FROM {table} WHERE h = ?", self._h(agent.history))
-        self._histories.clear()
-
-    def _write_agent(self, batch: Batch) -> None:
-        agent = batch.agent
-        if batch.begins:
-            self._insert(f"INSERT INTO agents ({_AGENT})", [tuple(agent)])
-            self._histories.pop(agent.history, None)
-            return
-        self._run(
-            "UPDATE agents SET revision = ?, node_count = ?, system_id = ?, updated_at = ? WHERE history = ?",
-            agent.revision,
-            agent.node_count,
-            agent.system_id,
-            agent.updated_at,
-            agent.history,
-        )
-
-    def _insert(self, statement: str, rows: Sequence[tuple[Any, ...]] | Iterator[tuple[Any, ...]]) -> None:
-        columns = statement.count(",") + 1
-        self._connection.executemany(f"{statement} VALUES ({','.join('?' * columns)})", rows)
-
-
-_TABLES = (
-    "commits",
-    "frontiers",
-    "nodes",
-    "parents",
-    "resource_keys",
-    "versions",
-    "failed_runs",
-    "agents",
-)
-
-
-def _edges(h: int | None, nodes: Iterable[NodeRecord]) -> Iterator[tuple[Any, ...]]:
-    for node in nodes:
-        for parent in node.parents:
-            yield h, node.sequence, parent, 1 if parent in node.resource_parents else None
+def _sequences(text: str | None) -> tuple[int, ...]:
+    """The numbers that ``group_concat`` put together, in order."""
+    return () if text is None else tuple(sorted(map(int, text.split(","))))

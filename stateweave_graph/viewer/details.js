@@ -34,7 +34,9 @@ class Details {
       element("div", { class: "reach" }, this.reach(node, true), this.reach(node, false)),
       element("h3", {}, "Payload"),
       this.text(payloadText(history.payloads[node]), "payload"),
-      ...(String(node + 1) in history.extras ? [element("h3", {}, "Unknown fields"), this.text(indented(history.extras[node + 1]), "extra")] : []),
+      ...(String(node + 1) in history.extras
+        ? [element("h3", {}, "Unknown fields"), this.text(indented(history.extras[node + 1]), "extra")]
+        : []),
       ...this.nodes("Parents", "parents", history.parents[node]),
       ...this.nodes("Children", "children", history.children[node]),
       ...(key ? this.nodes("Versions", "versions", versions, node) : []),
@@ -84,16 +86,33 @@ class Details {
 
   /** A long text, its beginning first. */
   text(whole, id) {
-    const pre = element("pre", { id, tabindex: "0", "aria-label": id, dir: "auto" }, visible(whole.slice(0, SHOWN_CHARACTERS)));
+    const pre = element(
+      "pre",
+      { id, tabindex: "0", "aria-label": id, dir: "auto" },
+      visible(whole.slice(0, SHOWN_CHARACTERS)),
+    );
     if (whole.length <= SHOWN_CHARACTERS) return pre;
-    const more = element("button", { type: "button", onclick: () => { pre.textContent = visible(whole); more.remove(); } });
+    const more = element("button", {
+      type: "button",
+      onclick: () => {
+        pre.textContent = visible(whole);
+        more.remove();
+      },
+    });
     more.textContent = `Show all ${counted(whole.length, "character")}`;
     return element("div", {}, pre, more);
   }
 
   nodes(title, id, nodes, current) {
-    const list = element("ol", { id, class: "nodes" }, ...nodes.slice(0, SHOWN_NODES).map((node) => this.link(node, current)));
-    const parts = [element("h3", { class: id }, title, element("span", { class: "count" }, nodes.length.toLocaleString("en"))), list];
+    const list = element(
+      "ol",
+      { id, class: "nodes" },
+      ...nodes.slice(0, SHOWN_NODES).map((node) => this.link(node, current)),
+    );
+    const parts = [
+      element("h3", { class: id }, title, element("span", { class: "count" }, nodes.length.toLocaleString("en"))),
+      list,
+    ];
     if (nodes.length > SHOWN_NODES) {
       const more = element("button", { type: "button" }, `Show all ${nodes.length.toLocaleString("en")}`);
       more.addEventListener("click", () => {
@@ -108,9 +127,25 @@ class Details {
   link(node, current) {
     const { history } = this;
     const go = () => this.act.go(node);
-    const attributes = { type: "button", class: "link", "data-node": history.ids[node], "aria-current": node === current && "true", onclick: go };
+    const attributes = {
+      type: "button",
+      class: "link",
+      "data-node": history.ids[node],
+      "aria-current": node === current && "true",
+      onclick: go,
+    };
     const sequence = element("span", { class: "seq" }, String(node + 1));
-    return element("li", {}, element("button", attributes, sequence, this.kind(node), element("span", { class: "label", dir: "auto" }, history.summary(node))));
+    return element(
+      "li",
+      {},
+      element(
+        "button",
+        attributes,
+        sequence,
+        this.kind(node),
+        element("span", { class: "label", dir: "auto" }, history.summary(node)),
+      ),
+    );
   }
 }
 

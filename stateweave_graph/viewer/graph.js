@@ -89,7 +89,11 @@ class Graph {
   placeRows() {
     const needed = this.drawn.last - this.drawn.first + 1;
     while (this.rows.length < needed) {
-      const row = element("div", { role: "option" }, ...["seq", "kind", "label"].map((name) => element("span", { class: name })));
+      const row = element(
+        "div",
+        { role: "option" },
+        ...["seq", "kind", "label"].map((name) => element("span", { class: name })),
+      );
       this.rows.push(this.sizer.appendChild(row));
     }
     this.rows.forEach((row, index) => {
@@ -107,8 +111,13 @@ class Graph {
     const node = this.order[place];
     const kind = history.kindOf(node);
     const head = history.heads.has(node);
-    const left = view.marks !== null && !view.marks.has(node) && node !== view.selected;
-    row.className = `row ${head ? "head" : ""} ${left ? "left" : ""} ${kind === "goal" ? "goal" : ""}`;
+    const marked = view.marks?.has(node);
+    const left = view.marks !== null && !marked && node !== view.selected;
+    row.className = "row";
+    row.classList.toggle("head", head);
+    row.classList.toggle("goal", kind === "goal");
+    row.classList.toggle("marked", marked === true);
+    row.classList.toggle("left", left);
     row.id = `node-${node + 1}`;
     row.dataset.row = place;
     row.style.top = `${place * ROW}px`;

@@ -103,7 +103,10 @@ class Marks {
   }
 
   static of(marked) {
-    return new Marks(marked, marked.reduce((sum, one) => sum + one, 0));
+    return new Marks(
+      marked,
+      marked.reduce((sum, one) => sum + one, 0),
+    );
   }
 
   has(node) {

@@ -73,7 +73,8 @@ function remark() {
   if (view.reached !== null) {
     const effects = view.marks.count === 1 ? "that rests on it" : "that rest on it";
     const what = view.reached === "lineage" ? "that it rests on" : effects;
-    at("marked").firstElementChild.textContent = `Node ${view.reachedFrom + 1}: ${counted(view.marks.count, "node")} ${what}`;
+    at("marked").firstElementChild.textContent =
+      `Node ${view.reachedFrom + 1}: ${counted(view.marks.count, "node")} ${what}`;
   } else if (searched) {
     const count = view.marks.count;
     at("marked").firstElementChild.textContent = count ? counted(count, "node") + " found" : "Nothing found";
@@ -201,8 +202,16 @@ function showKinds() {
     };
     const button = element(
       "button",
-      { type: "button", "data-kind": name, "aria-pressed": "true", title: `Show or hide ${name.replace("_", " ")} nodes`, onclick: toggle },
-      element("i", { "aria-hidden": "true" }), name.replace("_", " "), element("b", {}, counts[kind].toLocaleString("en")),
+      {
+        type: "button",
+        "data-kind": name,
+        "aria-pressed": "true",
+        title: `Show or hide ${name.replace("_", " ")} nodes`,
+        onclick: toggle,
+      },
+      element("i", { "aria-hidden": "true" }),
+      name.replace("_", " "),
+      element("b", {}, counts[kind].toLocaleString("en")),
     );
     at("kinds").append(button);
   });
@@ -210,8 +219,10 @@ function showKinds() {
 
 function showTurns() {
   const items = story.timeline().map((turn) => {
-    const text = (name, node) => (node === null ? "" : element("span", { class: name, dir: "auto" }, story.summary(node)));
-    const title = turn.goal === null ? element("span", { class: "asked none" }, "Before the first goal") : text("asked", turn.goal);
+    const text = (name, node) =>
+      node === null ? "" : element("span", { class: name, dir: "auto" }, story.summary(node));
+    const title =
+      turn.goal === null ? element("span", { class: "asked none" }, "Before the first goal") : text("asked", turn.goal);
     return element(
       "li",
       {},

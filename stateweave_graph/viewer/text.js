@@ -2,7 +2,8 @@
 // Texts: how they are shown, folded for searching, and laid out. What is shown always goes in as text.
 
 // Control characters, halves of characters, and marks that turn the direction of what follows.
-const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const UNSEEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const WHITE_SPACE = /[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 const SUMMARY_CHARACTERS = 200;
 
@@ -44,7 +45,7 @@ function indented(json) {
   const parts = [];
   let depth = 0;
   const newLine = () => parts.push("\n", "  ".repeat(depth));
-  for (let at = 0; at < json.length; ) {
+  for (let at = 0; at < json.length;) {
     const character = json[at];
     let end = at + 1;
     if (character === '"') {
@@ -73,7 +74,11 @@ function indented(json) {
 /** What a payload says, on one line; fields are read where they have the type that the SDK gives them. */
 function summaryOf(kind, json) {
   const said = json.length > 100_000 ? json : wordsOf(kind, JSON.parse(json), json);
-  const line = said.slice(0, SUMMARY_CHARACTERS * 8).split(WHITE_SPACE).join(" ").trim();
+  const line = said
+    .slice(0, SUMMARY_CHARACTERS * 8)
+    .split(WHITE_SPACE)
+    .join(" ")
+    .trim();
   return visible(line.length > SUMMARY_CHARACTERS ? `${line.slice(0, SUMMARY_CHARACTERS)}…` : line);
 }
 

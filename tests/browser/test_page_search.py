@@ -100,9 +100,11 @@ def test_searching_by_keyboard(show, repo):
     assert page.locator("#next").is_disabled()
 
 
-def test_rows_without_a_match_stand_back(show):
+def test_matches_stand_out_and_the_others_stand_back(show):
     page = show("coding-agent")
     page.keyboard.press("Home")
     page.locator("#query").fill("careful engineer")
-    assert "left" not in page.locator("#node-1").get_attribute("class").split()
-    assert "left" in page.locator("#node-3").get_attribute("class").split()
+    assert set(page.locator("#node-1").get_attribute("class").split()) == {"row", "marked"}
+    assert set(page.locator("#node-3").get_attribute("class").split()) == {"row", "left"}
+    page.locator("#query").fill("")
+    assert page.locator("#node-3").get_attribute("class") == "row"

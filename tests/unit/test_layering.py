@@ -18,7 +18,17 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A module may import those of its own layer and of the layers before it.
 LAYERS = [
     ["version", "errors"],
-    ["jsontext", "timestamps", "collation", "cyphertext", "queries", "shipped", "wholefile", "formats"],
+    [
+        "jsontext",
+        "timestamps",
+        "collation",
+        "cyphertext",
+        "queries",
+        "shipped",
+        "wholefile",
+        "formats",
+        "collector",
+    ],
     ["identity", "statetext"],
     ["javascript"],
     ["validation"],
