@@ -53,7 +53,7 @@ def nested_state(nodes: int = 8_000) -> bytes:
         return {
             "toolName": "searchFlights",
             "Arguments": {"from": source.choice(CITIES), "To": source.choice(CITIES), "filters": filters},
-            "results": [offer() for _ in range(1 + number % 3)],
+            "results": [offer() for _ in range(5 + number % 5)],
             "Usage": {**usage, "latencyMs": source.uniform(5, 900)},
             "_trace": {"spanId": f"{number:016x}", "ParentId": None},
         }

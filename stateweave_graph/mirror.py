@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stateweave_graph.attributes import add_edges, add_node
+from stateweave_graph.collector import paused
 from stateweave_graph.errors import (
     InvalidAppendError,
     InvalidRequestError,
@@ -72,8 +73,9 @@ class CausalMirror:
                 raise InvalidRequestError(
                     f"an AgentState is needed, not {type(state).__name__}; make one with AgentState.from_json"
                 )
-            for node in state.nodes:
-                self._add(node)
+            with paused():
+                for node in state.nodes:
+                    self._add(node)
             self._frontier = dict.fromkeys(state.frontier)
 
     @classmethod

@@ -21,6 +21,7 @@ from pydantic import (
 )
 from typing_extensions import Self
 
+from stateweave_graph.collector import paused
 from stateweave_graph.errors import InvalidAppendError, InvalidStateError
 from stateweave_graph.identity import plain_json
 from stateweave_graph.jsontext import depth_exceeds, dumps, has_lone_surrogate
@@ -196,7 +197,8 @@ class AgentState(BaseModel):
             LimitExceededError: a limit is exceeded.
         """
         limits = Limits(max_bytes, max_nodes, max_depth)
-        reading = read_state(source, limits, CausalNode.from_valid)
+        with paused():
+            reading = read_state(source, limits, CausalNode.from_valid)
         raise_for(reading.violations)
         return cls.unchecked(reading.nodes, reading.frontier)
 
