@@ -17,7 +17,7 @@ from stateweave_graph.repository.imports import log_requests, settle_log
 from stateweave_graph.repository.reading import RepositoryReads
 from stateweave_graph.repository.requests import check_name, check_positive
 from stateweave_graph.repository.restore import opened_lines, restore
-from stateweave_graph.repository.tables import write_tables
+from stateweave_graph.repository.tables import need_parquet, write_tables
 from stateweave_graph.repository.transfer import fork
 from stateweave_graph.results import Exported, Head, Imported
 from stateweave_graph.sessionlog import SessionLog
@@ -85,6 +85,8 @@ class RepositoryMoves(RepositoryReads):
         if revision is not None:
             check_positive(revision, "revision")
         form = ExportFormat.of(format)
+        if form is ExportFormat.PARQUET:
+            need_parquet()
 
         def work(tx: StoreReader) -> Exported:
             source = source_at(tx, agent_id, revision)

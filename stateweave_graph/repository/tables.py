@@ -41,16 +41,10 @@ _EDGES = {
 
 
 def write_tables(source: Source, nodes_file: BinaryIO, edges_file: BinaryIO) -> None:
-    """Write both tables.
+    """Write both tables."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-    """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise analytics_error("Parquet", "pyarrow") from None
     schemas = [_schema(pa, columns) for columns in (_NODES, _EDGES)]
     frontier = frozenset(source.head.frontier)
     records = source.nodes()
@@ -63,6 +57,18 @@ def write_tables(source: Source, nodes_file: BinaryIO, edges_file: BinaryIO) -> 
             nodes.write_table(pa.Table.from_pylist(rows, schema=schemas[0]))
             rows = [edge for record in page for edge in _edges(record, source.ids)]
             edges.write_table(pa.Table.from_pylist(rows, schema=schemas[1]))
+
+
+def need_parquet() -> None:
+    """Look for what writes Parquet, before anything is made.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401  (looked for only)
+    except ImportError:
+        raise analytics_error("Parquet", "pyarrow") from None
 
 
 def _schema(pa: Any, columns: dict[str, str]) -> Any:
