@@ -3,12 +3,7 @@
     python -m benchmarks.mirror [--quick]
 
 Memory is what each has allocated when it stands, without the state itself, each in a process of its own.
-<<<<<<< HEAD
-Times are of one process, in turn. That both graphs have the same nodes, edges and attributes is looked at
-first.
-=======
 Times are of one process, in turn. Both graphs must have the same nodes, edges and attributes.
->>>>>>> validate
 """
 
 from __future__ import annotations

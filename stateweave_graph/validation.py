@@ -218,13 +218,14 @@ class NodeJudge:
     Also used where a history grows: by a session log turn by turn, by a mirror commit by commit.
 
     Args:
-        ids: the ids of the nodes that stand before the first to be judged; grows with each.
+        ids: the ids of the nodes that stand before the first to be judged, valid ones; grows with each.
         count: how many these are.
     """
 
     def __init__(self, ids: set[str] | None = None, count: int = 0) -> None:
         self.ids: set[str] = set() if ids is None else ids
         self.count = count
+        self._ids_are_ascii = True  # those that were given too: ids that match their content are
 
     def judge(self, node: Any, path: str) -> list[Violation]:
         """The violations of the next node of the list."""
@@ -245,6 +246,7 @@ class NodeJudge:
         self._identity(node, path, parents_hold, found)
         if isinstance(node_id, str):
             self.ids.add(node_id)
+            self._ids_are_ascii &= node_id.isascii()
         return found
 
     def _metadata(self, node: dict[str, Any], path: str, found: list[Violation]) -> None:
@@ -268,7 +270,8 @@ class NodeJudge:
 
     def _parents_hold(self, parents: Any) -> bool:
         """The usual case at the speed of sets: all that ``_parents`` asks for holds."""
-        if not isinstance(parents, list):
+        # Beyond ASCII the order of code points, which Python compares, is not that of UTF-16.
+        if not isinstance(parents, list) or not self._ids_are_ascii:
             return False
         try:
             return self.ids.issuperset(parents) and all(map(lt, parents, parents[1:]))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from stateweave_graph import validate
 from stateweave_graph.identity import canonical, canonical_plainly, identity_of
 from stateweave_graph.jsontext import decode, depth_of_text, dumps, parse, parse_plainly
 from stateweave_graph.testing.strategies import json_values
@@ -146,3 +147,40 @@ def test_what_is_no_json_has_no_canonical_text(value):
     for text_of in (canonical, canonical_plainly):
         with pytest.raises((TypeError, KeyError)):
             text_of(value)
+
+
+IDS = ["cw_1", "cw_2", "cw_10", "", "\uffff", "\U00010000", "\ud800"]
+
+
+def parents_broken(given: list[tuple[str, list[Any]]]) -> list[str]:
+    """Where the rule ``parents`` is broken, each parent looked at by itself."""
+    places, before = [], set()
+    for index, (node_id, parents) in enumerate(given):
+        path = f"$.nodes[{index}].parents"
+        texts = [parent for parent in parents if isinstance(parent, str)]
+        for number, parent in enumerate(parents):
+            again = parent in parents[:number]
+            if isinstance(parent, str) and (again or parent not in before):
+                places.append(f"{path}[{number}]")
+        if texts != sorted(texts, key=lambda text: text.encode("utf-16-be", "surrogatepass")):
+            places.append(path)
+        before.add(node_id)
+    return places
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(IDS), st.lists(st.sampled_from([*IDS, None, 1, True]), max_size=4)),
+        max_size=6,
+    )
+)
+@example([("\uffff", []), ("\U00010000", []), ("cw_1", ["\uffff", "\U00010000"])])
+@example([("\uffff", []), ("\U00010000", []), ("cw_1", ["\U00010000", "\uffff"])])
+@example([("cw_1", []), ("cw_2", []), ("cw_10", ["cw_1", "cw_2"])])
+def test_parents_are_judged_as_one_by_one_whatever_ids_look_like(given):
+    nodes = [
+        {"id": node_id, "kind": "goal", "parents": parents, "payload": 0, "createdAt": "2026", "sequence": 0}
+        for node_id, parents in given
+    ]
+    found = validate({"version": 1, "nodes": nodes, "frontier": []})
+    assert [violation.path for violation in found if violation.rule == "parents"] == parents_broken(given)
