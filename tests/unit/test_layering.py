@@ -172,3 +172,18 @@ def test_the_map_of_the_house_is_whole():
 def test_every_module_says_what_it_is_for():
     for path in MODULES:
         assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
+
+
+def test_no_merge_left_its_marks():
+    root = PACKAGE.parent
+    texts = [
+        *root.glob("*.*"),
+        *(
+            path
+            for folder in ("docs", "benchmarks", "tests", "cypher")
+            for path in (root / folder).rglob("*.*")
+        ),
+    ]
+    for path in [*texts, *MODULES]:
+        if path.suffix in (".md", ".py", ".toml", ".yml", ".cypher", ".sql"):
+            assert not re.search(r"^(<{7}|>{7}) ", path.read_text("utf-8"), re.MULTILINE), path
