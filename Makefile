@@ -30,7 +30,7 @@ format: $(VENV)/.installed-tests ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-tests ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: only see that they run)
+bench: $(VENV)/.installed-bench ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: only see that they run)
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 scale: $(VENV)/.installed-tests ## Bring 10,000 and 100,000 nodes through SQLite and a Neo4j with a heap of 1 GB
@@ -62,6 +62,10 @@ $(VENV)/.installed-tests: $(VENV)/.installed
 
 $(VENV)/.installed-browser: $(VENV)/.installed-tests
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed-tests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,bench]'
 	@touch $@
 
 $(VENV)/.installed-notebooks: $(VENV)/.installed

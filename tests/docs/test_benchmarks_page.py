@@ -70,7 +70,11 @@ def test_every_benchmark_can_be_run_quickly_and_told_where_to_write(name):
 
 def test_make_bench_runs_all_of_them():
     done = subprocess.run(
-        ["make", "-n", "bench", "QUICK=1"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "-n", "--no-print-directory", "bench", "QUICK=1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.rstrip().endswith("/bin/python -m benchmarks --quick")
     leave_results = {
