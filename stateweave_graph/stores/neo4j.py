@@ -329,7 +329,7 @@ class Neo4jStore:
                 self._uri,
                 auth=self._auth,
                 user_agent=f"stateweave-graph/{__version__}",
-                connection_acquisition_timeout=self._timeout,
+                connection_acquisition_timeout=self._timeout * 0.9,  # so that its own error is seen
                 connection_timeout=min(self._timeout, 10.0),
                 max_transaction_retry_time=0,  # we try again ourselves
                 notifications_min_severity="OFF",

@@ -78,7 +78,7 @@ class Task(Generic[Result]):
         self._deadline = time.monotonic() + seconds
 
     def first_answer_within(self, seconds: float) -> None:
-        """Let it wait no longer than that for the first answer of a server."""
+        """Let it wait no longer than that for the first answer on a connection that it was given."""
         self._first_answer = time.monotonic() + seconds
 
     def check(self) -> None:
@@ -100,7 +100,7 @@ class Task(Generic[Result]):
         while True:
             now = time.monotonic()
             end = self._deadline
-            if self._first_answer is not None and not self.answered:
+            if self._first_answer is not None and not self.answered and self._connection() is not None:
                 end = min(end, self._first_answer)
             if self._finished.acquire(timeout=max(0.0, min(end - now, _SLICE))):
                 return True
@@ -128,12 +128,16 @@ class Task(Generic[Result]):
 
     def cut(self) -> bool:
         """Cut the connection that it uses now, if it has one; the driver then treats it as lost."""
-        raw = None if self.over else _raw_socket(getattr(self.session, "_connection", None))
+        raw = None if self.over else _raw_socket(self._connection())
         if raw is None:
             return False
         with contextlib.suppress(OSError):
             socket.socket.shutdown(raw, socket.SHUT_RDWR)  # of the socket below TLS
         return True
+
+    def _connection(self) -> Any:
+        """The connection of the driver that it uses now; the driver has no public way to it."""
+        return getattr(self.session, "_connection", None)
 
     def _settle(self, seconds: float) -> None:
         if not self.over:
@@ -313,7 +317,7 @@ def closed_error(name: str) -> StoreError:
 
 
 def _raw_socket(connection: Any) -> socket.socket | None:
-    """The socket of a connection of the driver, which has no public way to it."""
+    """The socket of a connection of the driver; it has no public way to that either."""
     raw = getattr(getattr(connection, "socket", None), "_socket", None)
     return raw if isinstance(raw, socket.socket) else None
 

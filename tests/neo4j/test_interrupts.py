@@ -36,7 +36,9 @@ class AlarmError(Exception):
 @pytest.fixture
 def repo(server):
     arguments = {**server.arguments(), "timeout": 20.0}
-    store = Neo4jStore(arguments.pop("uri"), **arguments, max_commit_nodes=20, sizes=Sizes(nodes=4, commits=3))
+    store = Neo4jStore(
+        arguments.pop("uri"), **arguments, max_commit_nodes=20, sizes=Sizes(nodes=4, commits=3)
+    )
     with Repository(store) as repository:
         repository.save("a", story(3), expected_revision=0)
         yield repository
