@@ -137,8 +137,8 @@ def _server_and_database(uri: str, database: str | None) -> tuple[str, str | Non
     """
     if "@" in uri:
         raise InvalidRequestError(
-            "a URI is shown in messages, so it can't hold a user or a password; give them as user= and "
-            "password=, on the command line in NEO4J_USERNAME and NEO4J_PASSWORD"
+            "a URI is shown in messages, so it can't hold a user or a password; give them apart from it, as "
+            "user= and password=, on the command line in NEO4J_USERNAME and NEO4J_PASSWORD"
         )
     try:
         parts = urlsplit(uri)

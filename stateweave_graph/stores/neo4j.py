@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from neo4j import (
     bearer_auth,
     unit_of_work,
 )
-from neo4j.exceptions import ConfigurationError, ConstraintError, DriverError, Neo4jError
+from neo4j.exceptions import ConfigurationError, ConstraintError, DriverError, Neo4jError, ServiceUnavailable
 
 from stateweave_graph.cyphertext import schema_text, statement
 from stateweave_graph.errors import InvalidRequestError, StoreError, StoreUnavailableError
@@ -303,7 +304,8 @@ class Neo4jStore:
                 task.session = session
                 task.check()
                 if look:
-                    self._look(session)
+                    with _names_resolved():
+                        self._look(session)
                 return use(session, task)
 
         with translated(self.name, anonymous=self._auth is None):
@@ -360,6 +362,17 @@ def _described(
 
     said = {"app": "stateweave-graph", "version": __version__, "work": what}
     return unit_of_work(metadata=said, timeout=timeout)(watched)
+
+
+@contextmanager
+def _names_resolved() -> Iterator[None]:
+    """Drivers before 6.0 raise a ValueError for a host that can't be found."""
+    try:
+        yield
+    except ValueError as error:
+        if "Cannot resolve" not in str(error):
+            raise
+        raise ServiceUnavailable(str(error)) from error
 
 
 def _credentials(user: str | None, password: str | None, token: str | None) -> Auth | None:

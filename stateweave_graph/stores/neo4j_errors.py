@@ -85,7 +85,9 @@ def translated(name: str, *, anonymous: bool = False) -> Iterator[None]:
 
 def meaning_of(error: Exception, name: str, *, anonymous: bool = False) -> StateWeaveGraphError:
     """The error of ours that an error of the driver means."""
-    text = getattr(error, "message", None) or str(error)
+    # Only errors of the server have a message and a code; 5.26 warns where others are asked for them.
+    of_server = isinstance(error, exceptions.Neo4jError)
+    text = (of_server and getattr(error, "message", None)) or str(error)
     if anonymous and isinstance(error, exceptions.AuthError):
         return AuthenticationError(
             f"{name}: the server wants credentials, and none were given; give open_repository user= and "
@@ -101,7 +103,7 @@ def meaning_of(error: Exception, name: str, *, anonymous: bool = False) -> State
             f"{name}: the connection was lost during COMMIT, so it is not known whether it was done ({text})",
             outcome_unknown=True,
         )
-    code = getattr(error, "code", None) or ""
+    code = (of_server and getattr(error, "code", None)) or ""
     for known, kind, remedy in _CODES:
         if code == known:
             return kind(f"{name}: {remedy} ({text})")
