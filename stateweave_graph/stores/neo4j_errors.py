@@ -120,5 +120,5 @@ def meaning_of(error: Exception, name: str, *, anonymous: bool = False) -> State
 def _waited_for_a_connection(error: Exception) -> bool:
     """Whether the pool had no connection; the driver has a class for it since 6.0, before it has no code."""
     if isinstance(error, exceptions.ClientError):
-        return not error.code and "failed to obtain a connection" in str(error)
+        return not getattr(error, "code", None) and "failed to obtain a connection" in str(error)
     return type(error).__name__ == "ConnectionAcquisitionTimeoutError"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -141,12 +142,10 @@ def test_a_signal_at_any_moment(repo, call, error):
     old = signal.signal(signal.SIGALRM, stop)
     try:
         for _ in range(ROUNDS // 3):
-            try:
+            with contextlib.suppress(error):  # what else comes out fails the test
                 signal.setitimer(signal.ITIMER_REAL, chosen.uniform(0.0002, usual * 1.2))
                 call(repo)
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            except error as caught:
-                assert type(caught) is error
             revision = check(repo, revision)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
