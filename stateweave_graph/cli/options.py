@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 DATABASE_VARIABLE = "STATEWEAVE_GRAPH_DB"
 DEFAULT_DATABASE = "./stateweave.db"
+
+_OPTIONS = ("USERNAME", "PASSWORD", "TOKEN", "DATABASE")
 
 Database = Annotated[
     str | None,
@@ -52,8 +54,7 @@ def opened(uri: str | None, *, make: bool = False, side: str = "", timeout: floa
     from stateweave_graph.stores.sqlite import SqliteStore
 
     where = database(uri)
-    user, password, name = _server_options(side) if is_server(where) else (None, None, None)
-    repository = open_repository(where, user=user, password=password, database=name, timeout=timeout)
+    repository = open_repository(where, **_server_options(side, is_server(where)), timeout=timeout)
     store = repository.store
     if isinstance(store, SqliteStore) and not make and not Path(store.name).exists():
         raise NotFoundError(
@@ -62,7 +63,29 @@ def opened(uri: str | None, *, make: bool = False, side: str = "", timeout: floa
     return repository
 
 
-def _server_options(side: str) -> list[str | None]:
-    names = ("USERNAME", "PASSWORD", "DATABASE")
-    own = [os.environ.get(f"NEO4J_{side}_{name}") if side else None for name in names]
-    return [given or os.environ.get(f"NEO4J_{name}") for given, name in zip(own, names, strict=True)]
+class _ServerOptions(TypedDict):
+    user: str | None
+    password: str | None
+    token: str | None
+    database: str | None
+
+
+def _server_options(side: str, is_server: bool) -> _ServerOptions:
+    if not is_server:
+        return {"user": None, "password": None, "token": None, "database": None}
+    own = {name: _variable(f"NEO4J_{side}_{name}") if side else None for name in _OPTIONS}
+    options = {name: own[name] or _variable(f"NEO4J_{name}") for name in _OPTIONS}
+    if own["TOKEN"]:  # what one side is given replaces what both share
+        options.update({"USERNAME": None, "PASSWORD": None})
+    elif own["USERNAME"] or own["PASSWORD"]:
+        options["TOKEN"] = None
+    return {
+        "user": options["USERNAME"],
+        "password": options["PASSWORD"],
+        "token": options["TOKEN"],
+        "database": options["DATABASE"],
+    }
+
+
+def _variable(name: str) -> str | None:
+    return os.environ.get(name) or None

@@ -6,23 +6,28 @@ followers, and bookmarks, so that a worker reads its own writes.
 
 from __future__ import annotations
 
-import os
-import threading
+import logging
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, TypeVar
 
 from neo4j import (
     READ_ACCESS,
     WRITE_ACCESS,
+    Auth,
     Bookmarks,
     Driver,
     GraphDatabase,
     ManagedTransaction,
     Session,
+    basic_auth,
+    bearer_auth,
     unit_of_work,
 )
-from neo4j.exceptions import ConfigurationError, ConstraintError
+from neo4j.exceptions import ConfigurationError, ConstraintError, DriverError, Neo4jError, ServiceUnavailable
 
 from stateweave_graph.cyphertext import schema_text, statement
 from stateweave_graph.errors import InvalidRequestError, StoreError, StoreUnavailableError
@@ -46,16 +51,25 @@ from stateweave_graph.stores.neo4j_staging import (
     sweep,
     sweep_abandoned,
 )
+from stateweave_graph.stores.neo4j_tasks import Task, Tasks, TookTooLongError
 from stateweave_graph.stores.neo4j_writer import Most, Neo4jWriter, NewHistory
 from stateweave_graph.version import __version__
 
 Result = TypeVar("Result")
+QueryRows = tuple[list[str], list[dict[str, Any]]]
+
+# Without a handler of the application's, the driver's warnings would go to standard error, where errors are
+# printed, as JSON perhaps.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 MAX_COMMIT_NODES = 20_000
 """The most nodes that one transaction adds."""
 
 MAX_COMMIT_EDGES = 300_000
 """The most PARENT edges that one transaction adds: a heap of 1 GB held 324,000, and not 392,000."""
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
 
 _CREATIONS = 3
 """How often a unit of work is run again because another process made the same agent meanwhile."""
@@ -70,9 +84,11 @@ class Neo4jStore:
         uri: ``bolt://``, ``neo4j://``, or one of these with ``+s`` or ``+ssc``.
         user: the user; None for a server without authentication.
         password: the password.
+        token: a bearer token of single sign-on, in place of user and password.
         database: the database; None for the user's home database.
-        timeout: how long a unit of work is tried again while the server is busy or away, in seconds.
+        timeout: the most seconds of one transaction, with all waiting for the server and other writers.
         bookmarks: what another worker's ``bookmarks()`` gave, to read what it wrote.
+        max_connection_pool_size: the most connections to each server.
         max_commit_nodes: the most nodes that one transaction adds to a history.
         max_commit_edges: the most PARENT edges that one transaction adds to a history.
         max_whole_nodes: the most nodes of a new history that is written in one transaction; the same if not
@@ -86,27 +102,28 @@ class Neo4jStore:
         *,
         user: str | None = None,
         password: str | None = None,
+        token: str | None = None,
         database: str | None = None,
         timeout: float = 30.0,
         bookmarks: Iterable[str] = (),
+        max_connection_pool_size: int = 100,
         max_commit_nodes: int = MAX_COMMIT_NODES,
         max_commit_edges: int = MAX_COMMIT_EDGES,
         max_whole_nodes: int | None = None,
         sizes: Sizes | None = None,
     ) -> None:
         self._uri = uri
-        self._auth = None if user is None else (user, password or "")
+        self._auth = _credentials(user, password, token)
         self._database = database
         self._timeout = timeout
+        self._pool_size = max_connection_pool_size
         self._most = Most(max_commit_nodes, max_commit_edges)
         self._most_whole = self._most if max_whole_nodes is None else Most(max_whole_nodes, max_commit_edges)
         self._sizes = sizes or Sizes()
         self._bookmarks = GraphDatabase.bookmark_manager(
             initial_bookmarks=Bookmarks.from_raw_values(bookmarks)
         )
-        self._guard = threading.Lock()
-        self._driver: Driver | None = None
-        self._owner = 0
+        self._tasks = Tasks(self._driver, self.name, timeout)
         self._looked = False
         self._has_schema = False
 
@@ -153,15 +170,17 @@ class Neo4jStore:
         def work(tx: ManagedTransaction) -> tuple[list[str], list[dict[str, Any]]]:
             return run(tx, text, parameters, bounds.max_rows)
 
-        with self._session(READ_ACCESS) as session:
-            self._look(session)
+        def use(session: Session, task: Task[QueryRows]) -> QueryRows:
             explain(session, text, parameters)
-            return session.execute_read(self._described(work, "cypher", bounds.timeout))
+            task.renew(bounds.timeout + self._timeout)  # the server ends the query; this, its silence
+            rows: QueryRows = session.execute_read(_described(task, work, "cypher", bounds.timeout))
+            return rows
+
+        return self._attempts(READ_ACCESS, use)
 
     def schema_version(self) -> int:
         """The version of the schema that is there; 0 where there is none yet."""
-        with self._session(READ_ACCESS) as session:
-            return schema_version(session)
+        return self._attempts(READ_ACCESS, lambda session, _: schema_version(session)[0], look=False)
 
     def schema_text(self) -> str:
         """The Cypher that makes the schema, for an administrator."""
@@ -171,11 +190,13 @@ class Neo4jStore:
         """Make the schema where it is not there yet; sends no schema statement where it is."""
         if self._has_schema:
             return
-        with self._session(WRITE_ACCESS) as session:
-            self._look(session)
+
+        def use(session: Session, task: Task[None]) -> None:
             if not self._has_schema:
-                make_schema(session, self.name)
+                make_schema(session, self.name, lambda: task.renew(self._timeout))
                 self._has_schema = True
+
+        self._attempts(WRITE_ACCESS, use)
 
     def sweep(self) -> None:
         """Delete what interrupted deletes and imports left behind."""
@@ -187,20 +208,23 @@ class Neo4jStore:
         def work(tx: ManagedTransaction) -> list[list[dict[str, Any]]]:
             return [tx.run(statement(name), parameters).data() for name, parameters in statements]
 
-        with self._session(WRITE_ACCESS) as session:
-            return session.execute_write(self._described(work, "stage"))
+        return self._attempts(
+            WRITE_ACCESS,
+            lambda session, task: session.execute_write(_described(task, work, "stage", self._timeout)),
+        )
 
     def close(self) -> None:
-        """Let go of connections; a closed store opens again when it is used."""
-        with self._guard:
-            driver, self._driver = self._driver, None
-        if driver is not None and self._owner == os.getpid():
-            driver.close()
+        """Wait for calls of other threads, and let go of connections; every later call is refused."""
+        self._tasks.close()
 
     def _read(self, work: Callable[[StoreReader], Result]) -> Result:
-        with self._session(READ_ACCESS) as session:
-            self._look(session)
-            return session.execute_read(self._described(lambda tx: work(Neo4jReader(tx)), "read"))
+        def attempt(tx: ManagedTransaction) -> Result:
+            return work(Neo4jReader(tx))
+
+        return self._attempts(
+            READ_ACCESS,
+            lambda session, task: session.execute_read(_described(task, attempt, "read", self._timeout)),
+        )
 
     def _write(
         self,
@@ -223,8 +247,12 @@ class Neo4jStore:
             return result
 
         try:
-            with self._session(WRITE_ACCESS) as session:
-                result = session.execute_write(self._described(attempt, "commit"))
+            result = self._attempts(
+                WRITE_ACCESS,
+                lambda session, task: session.execute_write(
+                    _described(task, attempt, "commit", self._timeout)
+                ),
+            )
         except _TooLargeError as large:
             left = {new.agent_id: left_behind(self, new) for new in large.histories}
             known = {agent_id: history for agent_id, history in left.items() if history is not None}
@@ -254,53 +282,110 @@ class Neo4jStore:
         """See once what server and what schema is there."""
         if self._looked:
             return
-        with self._guard:
-            driver = self._driver
-        if driver is not None:
-            refuse_old_server(driver.get_server_info().agent, self.name)
-        version = schema_version(session)
+        version, agent = schema_version(session)
+        refuse_old_server(agent, self.name)
         refuse_newer_schema(version, self.name)
         self._has_schema = version > 0
         self._looked = True
 
-    @contextmanager
-    def _session(self, access: str) -> Iterator[Session]:
-        with (
-            translated(self.name),
-            self._opened().session(
+    def _attempts(
+        self, access: str, use: Callable[[Session, Task[Result]], Result], *, look: bool = True
+    ) -> Result:
+        """What the use of a session gives; tried again where that may help, for as long as ``timeout``.
+
+        The waiting between attempts is done here, where an interrupt ends it, and not by the driver.
+        """
+        end = time.monotonic() + self._timeout
+
+        def work(driver: Driver, task: Task[Result]) -> Result:
+            with driver.session(
                 database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks
-            ) as session,
-        ):
-            try:
-                yield session
-            except ConstraintError as error:
-                raise _RefusedError(error) from error
+            ) as session:
+                task.session = session
+                task.check()
+                if look:
+                    with _names_resolved():
+                        self._look(session)
+                return use(session, task)
 
-    def _opened(self) -> Driver:
-        with self._guard:
-            if self._driver is None or self._owner != os.getpid():
+        with translated(self.name, anonymous=self._auth is None):
+            for attempt in count():
+                pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
+                left = end - time.monotonic()
                 try:
-                    self._driver = GraphDatabase.driver(
-                        self._uri,
-                        auth=self._auth,
-                        user_agent=f"stateweave-graph/{__version__}",
-                        connection_acquisition_timeout=self._timeout,
-                        connection_timeout=min(self._timeout, 10.0),
-                        max_transaction_retry_time=self._timeout,
-                        notifications_min_severity="OFF",
-                    )
-                except (ConfigurationError, ValueError) as error:
-                    raise InvalidRequestError(f"{self.name}: {error}") from None
-                self._owner = os.getpid()
-            return self._driver
+                    return self._tasks.run(work, left)
+                except TookTooLongError as error:
+                    if error.answered or error.committing or end - time.monotonic() < self._timeout / 4:
+                        raise
+                except ConstraintError as error:
+                    raise _RefusedError(error) from error
+                except (DriverError, Neo4jError) as error:
+                    if not error.is_retryable() or time.monotonic() + pause >= end:
+                        raise
+                    time.sleep(pause)
+            raise AssertionError("attempts end or are refused")
 
-    def _described(
-        self, work: Callable[[ManagedTransaction], Result], what: str, timeout: float | None = None
-    ) -> Callable[[ManagedTransaction], Result]:
-        """Work whose transactions say who we are in SHOW TRANSACTIONS."""
-        said = {"app": "stateweave-graph", "version": __version__, "work": what}
-        described = unit_of_work(metadata=said, timeout=timeout)
-        return described(work)
+    def _driver(self) -> Driver:
+        try:
+            return GraphDatabase.driver(
+                self._uri,
+                auth=self._auth,
+                user_agent=f"stateweave-graph/{__version__}",
+                connection_acquisition_timeout=self._timeout * 0.9,  # so that its own error is seen
+                connection_timeout=min(self._timeout, 10.0),
+                max_transaction_retry_time=0,  # we try again ourselves
+                notifications_min_severity="OFF",
+                max_connection_pool_size=self._pool_size,
+            )
+        except (ConfigurationError, ValueError) as error:
+            raise InvalidRequestError(f"{self.name}: {error}") from None
+
+
+def _described(
+    task: Task[Any], work: Callable[[ManagedTransaction], Result], what: str, timeout: float
+) -> Callable[[ManagedTransaction], Result]:
+    """Work whose transactions say who we are in SHOW TRANSACTIONS; it ends where nobody waits for it."""
+
+    def watched(tx: ManagedTransaction) -> Result:
+        task.answered = True
+        task.check()
+        try:
+            result = work(tx)
+        except Exception:
+            raise
+        except BaseException:
+            task.cut()  # it may have come in the middle of a message
+            raise
+        task.committing = True
+        task.check()
+        return result
+
+    said = {"app": "stateweave-graph", "version": __version__, "work": what}
+    return unit_of_work(metadata=said, timeout=timeout)(watched)
+
+
+@contextmanager
+def _names_resolved() -> Iterator[None]:
+    """Drivers before 6.0 raise a ValueError for a host that can't be found."""
+    try:
+        yield
+    except ValueError as error:
+        if "Cannot resolve" not in str(error):
+            raise
+        raise ServiceUnavailable(str(error)) from error
+
+
+def _credentials(user: str | None, password: str | None, token: str | None) -> Auth | None:
+    if token is not None:
+        if user is not None or password is not None:
+            raise InvalidRequestError("give either user and password, or a token")
+        return bearer_auth(token)
+    if (user is None) != (password is None):
+        raise InvalidRequestError(
+            f"a {'password without a user' if user is None else 'user without a password'} was given; give "
+            "both with user= and password=, on the command line with $NEO4J_USERNAME and $NEO4J_PASSWORD"
+        )
+    return None if user is None or password is None else basic_auth(user, password)
 
 
 class _TooLargeError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neo4j import exceptions
@@ -47,10 +48,11 @@ def refuse_old_server(agent: str, name: str) -> None:
         raise StoreError(f"{name}: this server is {agent}; Neo4j {oldest} or newer is needed")
 
 
-def schema_version(session: Session) -> int:
-    """The version of the schema that is there; 0 where there is none."""
-    record = session.run(statement("schema_version")).single(strict=False)
-    return 0 if record is None else int(record["version"])
+def schema_version(session: Session) -> tuple[int, str]:
+    """The version of the schema that is there, 0 where there is none; and what the server says it is."""
+    result = session.run(statement("schema_version"))
+    versions = [int(record["version"]) for record in result]
+    return (versions[0] if versions else 0), result.consume().server.agent
 
 
 def refuse_newer_schema(version: int, name: str) -> None:
@@ -66,8 +68,13 @@ def refuse_newer_schema(version: int, name: str) -> None:
         )
 
 
-def make_schema(session: Session, name: str) -> None:
+def make_schema(session: Session, name: str, going_on: Callable[[], None]) -> None:
     """Make the constraints and indexes, one at a time, wait for them, and record the version.
+
+    Args:
+        session: a session that may write.
+        name: where the server is, for messages.
+        going_on: called after each statement.
 
     Raises:
         SchemaError: this user may not.
@@ -75,6 +82,7 @@ def make_schema(session: Session, name: str) -> None:
     try:
         for text in schema_statements():
             _run_schema(session, text)
+            going_on()
         session.run("CALL db.awaitIndexes(600)").consume()
         session.run(statement("schema_record"), version=SCHEMA_VERSION).consume()
     except exceptions.Forbidden as error:

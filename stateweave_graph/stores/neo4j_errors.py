@@ -16,6 +16,7 @@ from stateweave_graph.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
+from stateweave_graph.stores.neo4j_tasks import TookTooLongError
 
 _MEANINGS: tuple[tuple[type[Exception], type[StoreError], str], ...] = (
     (exceptions.TokenExpired, AuthenticationError, "the server refused the credentials: they have expired"),
@@ -24,7 +25,6 @@ _MEANINGS: tuple[tuple[type[Exception], type[StoreError], str], ...] = (
     (exceptions.ForbiddenOnReadOnlyDatabase, ReadOnlyStoreError, "the database is read-only"),
     (exceptions.NotALeader, StoreUnavailableError, "the cluster is choosing a leader; try again"),
     (exceptions.DatabaseUnavailable, StoreUnavailableError, "the database is not available; try again"),
-    (exceptions.ConnectionAcquisitionTimeoutError, StoreUnavailableError, "no connection was free in time"),
     (exceptions.ServiceUnavailable, StoreUnavailableError, "the server can't be reached, or went away"),
     (exceptions.SessionExpired, StoreUnavailableError, "the server went away; try again"),
     (exceptions.UnsupportedServerProduct, StoreError, "this is no server that the driver can speak to"),
@@ -34,6 +34,20 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
         "Neo.ClientError.Database.DatabaseNotFound",
         StoreError,
         "there is no such database on the server; name another one, or make it first",
+    ),
+    *(
+        (
+            code,
+            StoreUnavailableError,
+            "the transaction took longer than allowed and was rolled back; try again, do less at once, or "
+            "open the repository with a larger timeout",
+        )
+        for code in (
+            "Neo.ClientError.Transaction.TransactionTimedOut",
+            "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+            "Neo.ClientError.Transaction.LockClientStopped",
+            "Neo.TransientError.Transaction.LockClientStopped",
+        )
     ),
     (
         "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
@@ -51,8 +65,12 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translated(name: str, *, anonymous: bool = False) -> Iterator[None]:
     """Let no error of the driver escape.
+
+    Args:
+        name: where the server is.
+        anonymous: whether no credentials were given.
 
     Raises:
         StoreError: of the kind that the error means, with the remedy.
@@ -60,18 +78,32 @@ def translated(name: str) -> Iterator[None]:
     try:
         yield
     except (exceptions.Neo4jError, exceptions.DriverError) as error:
-        raise meaning_of(error, name) from error
+        raise meaning_of(error, name, anonymous=anonymous) from error
+    except TookTooLongError as error:
+        raise error.meaning from None
 
 
-def meaning_of(error: Exception, name: str) -> StateWeaveGraphError:
+def meaning_of(error: Exception, name: str, *, anonymous: bool = False) -> StateWeaveGraphError:
     """The error of ours that an error of the driver means."""
-    text = getattr(error, "message", None) or str(error)
+    # Only errors of the server have a message and a code; 5.26 warns where others are asked for them.
+    of_server = isinstance(error, exceptions.Neo4jError)
+    text = (of_server and getattr(error, "message", None)) or str(error)
+    if anonymous and isinstance(error, exceptions.AuthError):
+        return AuthenticationError(
+            f"{name}: the server wants credentials, and none were given; give open_repository user= and "
+            "password=, or token=; for the command line, set NEO4J_USERNAME and NEO4J_PASSWORD or NEO4J_TOKEN"
+        )
+    if _waited_for_a_connection(error):
+        return StoreUnavailableError(
+            f"{name}: no connection was free in time; try again, or allow more with max_connection_pool_size"
+            f" ({text})"
+        )
     if isinstance(error, exceptions.IncompleteCommit):
         return StoreUnavailableError(
             f"{name}: the connection was lost during COMMIT, so it is not known whether it was done ({text})",
             outcome_unknown=True,
         )
-    code = getattr(error, "code", None) or ""
+    code = (of_server and getattr(error, "code", None)) or ""
     for known, kind, remedy in _CODES:
         if code == known:
             return kind(f"{name}: {remedy} ({text})")
@@ -83,3 +115,10 @@ def meaning_of(error: Exception, name: str) -> StateWeaveGraphError:
     if isinstance(error, exceptions.TransientError):
         return StoreUnavailableError(f"{name}: the server was too busy for too long; try again ({text})")
     return StoreError(f"{name}: the server refused: {text} ({code or type(error).__name__})")
+
+
+def _waited_for_a_connection(error: Exception) -> bool:
+    """Whether the pool had no connection; the driver has a class for it since 6.0, before it has no code."""
+    if isinstance(error, exceptions.ClientError):
+        return not getattr(error, "code", None) and "failed to obtain a connection" in str(error)
+    return type(error).__name__ == "ConnectionAcquisitionTimeoutError"

@@ -348,14 +348,6 @@ class StoreContract:
         nodes = [node for batch in batches for node in batch.nodes]
         assert list(store.read(lambda tx: list(tx.nodes(history, 1, len(nodes))))) == nodes
 
-    def test_a_closed_store_opens_again(self, store: GraphStore) -> None:
-        write_all(store, batches_of("a", story(1)))
-        store.close()
-        store.close()
-        assert len(store.read(lambda tx: tx.agents(None, 9))) in (0, 1)  # a store in memory forgets
-        write_all(store, batches_of("b", story(1)))
-        assert store.read(lambda tx: tx.agent("b")) is not None
-
     def test_records_make_the_state_again(self, store: GraphStore) -> None:
         state = hostile_state()
         batches = batches_of("a", state, parts=2)

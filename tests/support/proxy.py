@@ -1,4 +1,4 @@
-"""A TCP proxy that cuts connections when told to, and looks into Bolt far enough to know when."""
+"""A TCP proxy that cuts or silences connections when told to, and looks into Bolt far enough to know when."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._silenced: set[socket.socket] = set()
         self._closed = False
         self.before_passing: Callable[[bytes], bool] = lambda data: True
         """Called with what the client sends; where it gives False, the connection is cut instead."""
         self.after_passing: Callable[[bytes], bool] = lambda data: True
         """The same, once it has been passed on."""
         self.down = False
+        self.silent = threading.Event()
+        """Once set, nothing is passed on any more, and nothing is closed: a firewall that drops packets."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
@@ -40,6 +43,10 @@ class Proxy:
             for end in pair:
                 with contextlib.suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
+
+    def silence_those_there(self) -> None:
+        """Pass nothing on any more on the connections that there are; new ones work."""
+        self._silenced.update(end for pair in self._pairs for end in pair)
 
     def close(self) -> None:
         """Stop listening, and cut all connections."""
@@ -68,7 +75,8 @@ class Proxy:
                 if from_client and not self.before_passing(data):
                     self.cut()
                     return
-                target.sendall(data)
+                if not self.silent.is_set() and source not in self._silenced:
+                    target.sendall(data)
                 if from_client and not self.after_passing(data):
                     self.cut()
                     return
