@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from stateweave_graph.repository.repository import Repository
     from stateweave_graph.results import Imported
 
-_ENDINGS = {
-    ".jsonl": ExportFormat.JSONL,
-    ".graphml": ExportFormat.GRAPHML,
-    ".parquet": ExportFormat.PARQUET,
-}
-
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -106,8 +100,9 @@ def export(
     from stateweave_graph.cli.output import print_json
     from stateweave_graph.cli.progress import Working
 
-    chosen = form or _ENDINGS.get(Path(output).suffix.lower(), ExportFormat.JSON)
     to_standard = output == files.STANDARD
+    asked = None if form is None else form.value
+    chosen = (form or ExportFormat.JSON) if to_standard else ExportFormat.for_file(asked, output)
     if to_standard and chosen is ExportFormat.PARQUET:
         raise typer.BadParameter("parquet is two files; say the folder for them", param_hint="-o")
     with opened(db) as repository, Working(f"export {agent}"), tempfile.TemporaryDirectory() as folder:

@@ -43,9 +43,6 @@ _KIND_STYLES = {
     "protocol_error": "bold red",
 }
 
-_NOT_FOR_REPORTS = frozenset({"appends", "why"})
-"""What errors carry for programs in Python, or say in their message already."""
-
 
 def console(*, errors: bool = False) -> Console:
     """A console that takes texts as they are: no markup, no emoji names."""
@@ -209,8 +206,18 @@ def _harmless(character: str) -> bool:
 
 
 def _details(error: StateWeaveGraphError) -> dict[str, Any]:
-    """What an error carries beside its message."""
-    carried = {name: value for name, value in vars(error).items() if name not in _NOT_FOR_REPORTS}
-    if "violations" in carried:
-        carried["violations"] = [violation._asdict() for violation in carried["violations"]]
-    return {"retryable": error.retryable, **carried}
+    """The declared fields of an error, as docs/command-line.md has them, as JSON values."""
+    fields = {name: _field(getattr(error, name)) for name in error.FIELDS}
+    return {"retryable": error.retryable, **fields}
+
+
+def _field(value: Any) -> Any:
+    """A field as JSON: violations as objects, and of a head, a commit or a loaded state its revision."""
+    if isinstance(value, list):
+        return [_field(item) for item in value]
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return value._asdict()
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    revision = getattr(value, "revision", None)
+    return str(value) if revision is None else revision

@@ -59,7 +59,11 @@ def open_store(
     timeout: float,
 ) -> GraphStore:
     """The store that a URI means (see ``open_repository``)."""
-    path = os.fspath(uri)
+    path = os.fspath(uri) if isinstance(uri, (str, os.PathLike)) else uri
+    if not isinstance(path, str):
+        raise InvalidRequestError(
+            f"the path or URI of a store must be a string or a pathlib.Path, not {type(path).__name__}"
+        )
     match = _URI.fullmatch(path) if isinstance(uri, str) else None
     if is_server(uri):
         if "@" in path:

@@ -5,6 +5,7 @@ The meanings are design.md, *What the words mean*.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -158,6 +159,22 @@ def check_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidRequestError(f"{what} {shorten(value)} must be a text")
     return value
+
+
+def check_path(value: Any, what: str) -> str:
+    """The path of a file, as text.
+
+    Raises:
+        InvalidRequestError: it is not a string or ``os.PathLike`` of one, or can't be the path of a file.
+    """
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(path, str):
+        raise InvalidRequestError(
+            f"{what} {shorten(path)} must be a string or a pathlib.Path, not {type(path).__name__}"
+        )
+    if not path or "\0" in path:
+        raise InvalidRequestError(f"{what} {shorten(path)} is not the path of a file")
+    return path
 
 
 def object_text(value: Mapping[str, Any] | None, what: str = "metadata") -> str | None:
