@@ -128,7 +128,11 @@ class ConflictError(StateWeaveGraphError):
         appends: the appends of the turn that lost, for the caller to decide about; empty for others.
     """
 
-    FIELDS = ("agent_id", "expected", "actual",)
+    FIELDS = (
+        "agent_id",
+        "expected",
+        "actual",
+    )
 
     def __init__(
         self, agent_id: str, expected: Any, actual: int, why: str, appends: Sequence[Any] = ()
@@ -154,7 +158,12 @@ class DivergedError(StateWeaveGraphError):
         given: what the snapshot has there.
     """
 
-    FIELDS = ("agent_id", "sequence", "stored", "given",)
+    FIELDS = (
+        "agent_id",
+        "sequence",
+        "stored",
+        "given",
+    )
 
     def __init__(self, agent_id: str, message: str, *, sequence: int | None, stored: Any, given: Any) -> None:
         self.agent_id = agent_id
@@ -167,7 +176,11 @@ class DivergedError(StateWeaveGraphError):
 class CommitIdReusedError(StateWeaveGraphError):
     """A commit id was used before for another request; nothing was written."""
 
-    FIELDS = ("agent_id", "commit_id", "revision",)
+    FIELDS = (
+        "agent_id",
+        "commit_id",
+        "revision",
+    )
 
     def __init__(self, agent_id: str, commit_id: str, revision: int) -> None:
         self.agent_id = agent_id
@@ -189,7 +202,12 @@ class SessionLogError(StateWeaveGraphError):
         violations: the violations of the state at that line, for the rule ``state``.
     """
 
-    FIELDS = ("rule", "line", "reason", "violations",)
+    FIELDS = (
+        "rule",
+        "line",
+        "reason",
+        "violations",
+    )
 
     def __init__(self, rule: str, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
         self.rule = rule
@@ -211,7 +229,11 @@ class HistoryFileError(StateWeaveGraphError):
         violations: the violations of import rules by the nodes and the frontier at that line.
     """
 
-    FIELDS = ("line", "reason", "violations",)
+    FIELDS = (
+        "line",
+        "reason",
+        "violations",
+    )
 
     def __init__(self, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
         self.line = line
@@ -230,7 +252,10 @@ class QueryError(StateWeaveGraphError):
 class MissingExtraError(StateWeaveGraphError):
     """A package that not everyone needs is not installed; the message has the command that installs it."""
 
-    FIELDS = ("package", "command",)
+    FIELDS = (
+        "package",
+        "command",
+    )
 
     def __init__(self, what: str, package: str, command: str) -> None:
         self.package = package

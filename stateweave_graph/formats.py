@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -52,12 +53,11 @@ EXPORT_ENDINGS = {
 }
 """The endings of files of each format of an export; of two formats with one ending the first is meant."""
 
-_NAMES_A_FORMAT = frozenset(
-    ".json .jsonl .ndjson .graphml .xml .parquet .csv .tsv .xls .xlsx .ods .html .htm .md .mmd .yaml .yml .toml "
-    ".arrow .feather .orc .avro .pickle .pkl .gexf .gml .dot .gv .svg .png .jpg .jpeg .pdf .cypher .cql .sql .db "
-    ".sqlite .sqlite3 .duckdb .zip .gz .bz2 .xz .zst .tar .tgz".split()
+_NAMES_A_FORMAT = re.compile(
+    r"\.(json|jsonl|ndjson|graphml|xml|parquet|csv|tsv|xlsx?|ods|html?|md|mmd|ya?ml|toml|arrow|feather|orc|avro"
+    r"|pickle|pkl|gexf|gml|dot|gv|svg|png|jpe?g|pdf|cypher|cql|sql|db|sqlite3?|duckdb|zip|gz|bz2|xz|zst|tar|tgz)"
 )
-"""Endings by which people and programs expect a format; any other, like ``.bak`` or ``.txt``, says nothing."""
+"""Endings by which people and programs expect a format; any other, like ``.bak``, says nothing."""
 
 
 def format_for_file(
@@ -78,12 +78,12 @@ def format_for_file(
     Raises:
         InvalidRequestError: the ending names a format that is not the chosen one, or can't be written here.
     """
-    ending = "" if os.path.isdir(target) else Path(target).suffix.lower()
+    ending = "" if Path(target).is_dir() else Path(target).suffix.lower()
     matching = [form for form, own in endings.items() if ending in own]
     if chosen is None and matching:
         return matching[0]
     form = chosen or default or next(iter(endings))
-    if ending in _NAMES_A_FORMAT and form not in matching:
+    if _NAMES_A_FORMAT.fullmatch(ending) and form not in matching:
         listed = "; ".join(f"{name}: {', '.join(own) or 'no ending'}" for name, own in endings.items())
         what = f"is not a file of format {form}" if chosen else "names a format that can't be written here"
         raise InvalidRequestError(

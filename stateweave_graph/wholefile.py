@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -66,7 +67,8 @@ def whole_file(name: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except StateWeaveGraphError:  # of what was to be written
         raise
     except (OSError, ValueError, TypeError) as error:
-        raise InvalidRequestError(f"the file {name!r} can't be written: {reason(error)}") from None
+        shown = os.fspath(name) if isinstance(name, (str, os.PathLike)) else name
+        raise InvalidRequestError(f"the file {shown!r} can't be written: {reason(error)}") from None
 
 
 def reason(error: OSError | ValueError | TypeError) -> str:
@@ -107,15 +109,15 @@ def _descriptor(name: str) -> int | None:
     """The number of the open file that a name such as ``/dev/stdout`` means; else None."""
     if sys.platform == "win32":
         return None
-    path = os.path.abspath(name)
+    path = Path(os.path.normpath(Path.cwd() / name))
     own = (*_DESCRIPTOR_FOLDERS, f"/proc/{os.getpid()}/fd")
     for _ in range(40):  # as many links as Linux follows
-        folder, last = os.path.split(path)
-        if (folder in own or os.path.realpath(folder) in own) and last.isdecimal():
-            return int(last)
-        if not os.path.islink(path):
+        folder = os.path.realpath(path.parent)
+        if (str(path.parent) in own or folder in own) and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
             return None
-        path = os.path.normpath(os.path.join(os.path.realpath(folder), os.readlink(path)))
+        path = Path(os.path.normpath(folder / path.readlink()))
     return None
 
 
@@ -133,21 +135,25 @@ def _copied(target: Path, descriptor: int | None) -> Iterator[BinaryIO]:
             return
         if descriptor == 1:
             sys.stdout.flush()
-        opened = target if descriptor is None else os.dup(descriptor)
-        with open(opened, "wb", buffering=0) as file:
+        unbuffered = (
+            target.open("wb", buffering=0)
+            if descriptor is None
+            else os.fdopen(os.dup(descriptor), "wb", buffering=0)
+        )
+        with unbuffered as file:
             shutil.copyfileobj(kept, _Whole(file))
 
 
 class _Whole:
     """A file without a buffer, each write to which is continued until everything is written."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: RawIOBase) -> None:
         self._file = file
 
     def write(self, data: bytes) -> int:
         rest = memoryview(data)
         while rest:
-            rest = rest[self._file.write(rest) :]
+            rest = rest[self._file.write(rest) or 0 :]
         return len(data)
 
 
@@ -180,7 +186,7 @@ def _partial_file(folder: Path) -> tuple[int, Path]:
         handle, name = tempfile.mkstemp(dir=folder, prefix=".stateweave-graph-", suffix=".part")
         if not _lock(handle):
             return handle, Path(name)
-        if os.path.exists(name):
+        if Path(name).exists():
             return handle, Path(name)
         os.close(handle)  # another process took it for abandoned before it was locked
 
@@ -196,7 +202,7 @@ def _remove_abandoned(folder: Path) -> None:
             handle = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if _lock(handle):
-                    os.unlink(name)
+                    Path(name).unlink()
             finally:
                 os.close(handle)
 

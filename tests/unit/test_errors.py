@@ -29,7 +29,9 @@ OWN_ARGUMENTS = {
     errors.InvalidStateError: lambda kind: kind([VIOLATION] * 12),
     errors.LimitExceededError: lambda kind: kind([VIOLATION], "the log"),
     errors.UnknownParentError: lambda kind: kind(["cw_1", "\ud800"]),
-    errors.ConflictError: lambda kind: kind("a", ANY_REVISION, 2, "why", [Append(kind="goal", payload={"a": [1]})]),
+    errors.ConflictError: lambda kind: kind(
+        "a", ANY_REVISION, 2, "why", [Append(kind="goal", payload={"a": [1]})]
+    ),
     errors.DivergedError: lambda kind: kind("a", "differs", sequence=1, stored="x", given=["y"]),
     errors.CommitIdReusedError: lambda kind: kind("a", "c", 1),
     errors.SessionLogError: lambda kind: kind("json", 3, "wrong", [VIOLATION]),

@@ -51,6 +51,7 @@ def other_names(folder: Path) -> list[Path]:
 
 def test_no_output_replaces_a_database(folder):
     with open_repository(folder / "stateweave.db") as repo:
+        repo.record_failure("story", input="x", error="y")
         head = repo.head("story")
         names = other_names(folder)
         (folder / "hard-wal").hardlink_to(folder / "stateweave.db-wal")
@@ -73,7 +74,7 @@ def test_no_output_replaces_a_database(folder):
         ["export", "story", "--format", "json", "-o", "./stateweave.db-wal"],
         ["view", "story", "-o", "stateweave.db"],
         ["view", "story", "-o", "link.html"],
-        ["query", "failures", "-p", "agent=story", "--format", "json", "-o", "link.html"],
+        ["query", "failures", "--agent", "story", "--format", "json", "-o", "link.html"],
     ],
 )
 def test_no_command_replaces_a_database(folder, arguments):
@@ -87,9 +88,11 @@ def test_no_command_replaces_a_database(folder, arguments):
 
 def test_a_database_that_appears_while_writing_stays(folder):
     target = folder / "out.json"
-    with pytest.raises(InvalidRequestError, match="never replaces"), whole_file(target) as file:
-        file.write(b"new")
-        shutil.copy(folder / "stateweave.db", target)
+    writing = whole_file(target)
+    writing.__enter__().write(b"new")
+    shutil.copy(folder / "stateweave.db", target)
+    with pytest.raises(InvalidRequestError, match="never replaces"):
+        writing.__exit__(None, None, None)
     assert target.read_bytes() == (folder / "stateweave.db").read_bytes()
     assert not list(folder.glob(".stateweave*"))
 
@@ -123,7 +126,7 @@ def test_pipes_sockets_devices_and_open_files(tmp_path):
             assert stream.read() == b"short"
 
     write("/dev/null", big)
-    with pytest.raises(InvalidRequestError, match="/dev/full.*No space"):
+    with pytest.raises(InvalidRequestError, match=r"/dev/full.*No space"):
         write("/dev/full", big)
     with (tmp_path / "open").open("w+b") as file:
         file.write(b"before,")
@@ -139,6 +142,12 @@ def test_standard_output_by_name(folder, name):
     assert (done.code, done.out) == (0, expected.out), done.err
 
 
+def interrupted(name):
+    with whole_file(name) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
 def test_what_cannot_be_written_is_named_and_stays(tmp_path):
     (tmp_path / "file").write_bytes(b"old")
     for name, says in (
@@ -150,9 +159,8 @@ def test_what_cannot_be_written_is_named_and_stays(tmp_path):
     ):
         with pytest.raises(InvalidRequestError, match=says):
             write(name)
-    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "file") as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(tmp_path / "file")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_bytes() == b"old"
 
@@ -204,7 +212,7 @@ def test_files_of_killed_writers_go_and_of_living_ones_stay(tmp_path):
 def test_the_ending_and_the_format_agree(folder, name, form, begins):
     with open_repository(folder / "stateweave.db") as repo:
         if begins is None:
-            with pytest.raises(InvalidRequestError, match="graphml: .graphml"):
+            with pytest.raises(InvalidRequestError, match=r"graphml: \.graphml"):
                 repo.export("story", folder / name, format=form)
             assert not (folder / name).exists()
         else:
