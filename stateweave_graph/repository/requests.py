@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -25,6 +25,9 @@ from stateweave_graph.validation import shorten
 NAME_MAX_BYTES = 200
 METADATA_MAX_BYTES = 1024 * 1024
 METADATA_MAX_DEPTH = 32
+
+_LONGEST_TIMEOUT = 1_000_000
+"""In seconds; engines count milliseconds in 32 bits."""
 
 
 class _AnyRevision(Enum):
@@ -148,6 +151,40 @@ def kind_of(kind: Any) -> NodeKind:
         return NodeKind(kind)
     except ValueError:
         raise InvalidRequestError(f"kind {shorten(kind)} must be one of {', '.join(NodeKind)}") from None
+
+
+def kinds_of(kinds: Any) -> frozenset[NodeKind] | None:
+    """Several kinds; None for all of them.
+
+    Raises:
+        InvalidRequestError: they are not a list of the ten.
+    """
+    return None if kinds is None else frozenset(map(kind_of, check_list(kinds, "kinds")))
+
+
+def check_list(values: Any, what: str) -> list[Any]:
+    """The items of a list or of another iterable; a single string is not a list.
+
+    Raises:
+        InvalidRequestError: it is neither.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidRequestError(f"{what} {shorten(values)} must be a list")
+    return list(values)
+
+
+def check_timeout(value: Any) -> float:
+    """A number of seconds.
+
+    Raises:
+        InvalidRequestError: it is not a number above 0, or too large to wait for.
+    """
+    wrong = isinstance(value, bool) or not isinstance(value, (int, float))
+    if wrong or not 0 < value <= _LONGEST_TIMEOUT:
+        raise InvalidRequestError(
+            f"timeout {shorten(value)} must be a number of seconds above 0, at most {_LONGEST_TIMEOUT}"
+        )
+    return float(value)
 
 
 def check_text(value: Any, what: str) -> str:
