@@ -72,7 +72,7 @@ class InvalidStateError(StateWeaveGraphError):
 
     FIELDS = ("violations",)
 
-    def __init__(self, violations: Sequence[Violation], source: str = "the state") -> None:
+    def __init__(self, violations: Sequence[Violation], source: str = "the state", remedy: str = "") -> None:
         self.violations = list(violations)
         count = len(self.violations)
         lines = [
@@ -81,7 +81,7 @@ class InvalidStateError(StateWeaveGraphError):
         lines += [f"  {violation}" for violation in self.violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"  … and {count - _SHOWN} more (see .violations)")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join([*lines, *filter(None, [remedy.strip()])]))
 
 
 class LimitExceededError(InvalidStateError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -161,12 +162,30 @@ def hint(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+_OPTIONS = {
+    "expected_revision": "--revision",
+    "max_rows": "--max-rows",
+    "max_bytes": "--max-bytes",
+    "max_nodes": "--max-nodes",
+    "max_depth": "--max-depth",
+}
+"""What the command line calls the parameters that messages name."""
+
+
+def message_of(error: StateWeaveGraphError) -> str:
+    """The message of an error, with options in place of the names of parameters in Python."""
+    message = str(error).replace(" (see .violations)", "")
+    for name, option in _OPTIONS.items():
+        message = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)", option, message)
+    return message
+
+
 def report(error: StateWeaveGraphError, *, as_json: bool) -> None:
     """An error on standard error, for people or as JSON."""
     if as_json:
-        report_json(type(error).__name__, str(error), _details(error))
+        report_json(type(error).__name__, message_of(error), _details(error))
     else:
-        message = "\n".join(map(visible, str(error).splitlines()))
+        message = "\n".join(map(visible, message_of(error).splitlines()))
         console(errors=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
 
