@@ -10,7 +10,7 @@ import pytest
 from stateweave_graph import Append, StateWeaveGraphError, open_repository
 from stateweave_graph.repository.repository import Repository
 
-CYCLE: dict = {}
+CYCLE: dict[str, object] = {}
 CYCLE["a"] = CYCLE
 
 WRONG = [

@@ -76,7 +76,7 @@ def test_an_error_as_json_has_the_declared_fields_and_no_others(kind, capsys):
 def conflicting_turn(db):
     with open_repository(db) as repo, repo.turn("a") as turn:
         turn.goal("mine")
-        repo.append("a", [Append(kind="goal", payload="theirs")], expected_revision=turn.head)
+        repo.append("a", [Append(kind="goal", payload="theirs")], expected_revision=turn.head or 0)
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])

@@ -181,6 +181,7 @@ def test_files_of_killed_writers_go_and_of_living_ones_stay(tmp_path):
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
+        assert process.stdout is not None
         assert process.stdout.readline() == b"writing\n"
         return process
 
