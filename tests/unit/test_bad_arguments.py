@@ -53,7 +53,8 @@ def parameters():
 
 
 @pytest.mark.parametrize(("method", "parameter"), list(parameters()))
-def test_a_wrong_value_raises_an_error_of_this_package_or_does_nothing_wrong(tmp_path, method, parameter):
+def test_what_is_refused_raises_an_error_of_this_package(tmp_path, monkeypatch, method, parameter):
+    monkeypatch.chdir(tmp_path)
     signature = inspect.signature(getattr(Repository, method))
     needed = {
         name: GOOD.get(name, "a")
