@@ -26,13 +26,16 @@ StateWeaveGraphError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from stateweave_graph.validation import Violation
 
 _SHOWN = 10
+
+_PICKLABLE_CAUSES = frozenset({"builtins", "json", "sqlite3", "stateweave_graph"})
+"""The packages whose exceptions are pickled as the cause of an error."""
 
 
 class StateWeaveGraphError(Exception):
@@ -40,6 +43,20 @@ class StateWeaveGraphError(Exception):
 
     retryable: bool = False
     """Whether the same call may succeed later without any change by the caller."""
+
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    """The attributes that ``--json`` shows beside type, message and ``retryable``."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        """Pickle and copy what was raised, without calling ``__init__`` again, which takes other arguments.
+
+        Notes come along. The cause does where its type is known to be picklable: a driver's need not be.
+        """
+        state = dict(vars(self))
+        if type(self.__cause__).__module__.partition(".")[0] in _PICKLABLE_CAUSES:
+            state["__cause__"] = self.__cause__
+        state["__suppress_context__"] = self.__suppress_context__
+        return _restored, (type(self), self.args), state
 
 
 class InvalidRequestError(StateWeaveGraphError, ValueError):
@@ -53,7 +70,9 @@ class InvalidStateError(StateWeaveGraphError):
         violations: every violation found, in the order of the state.
     """
 
-    def __init__(self, violations: Sequence[Violation], source: str = "the state") -> None:
+    FIELDS = ("violations",)
+
+    def __init__(self, violations: Sequence[Violation], source: str = "the state", remedy: str = "") -> None:
         self.violations = list(violations)
         count = len(self.violations)
         lines = [
@@ -62,7 +81,7 @@ class InvalidStateError(StateWeaveGraphError):
         lines += [f"  {violation}" for violation in self.violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"  … and {count - _SHOWN} more (see .violations)")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join([*lines, *filter(None, [remedy.strip()])]))
 
 
 class LimitExceededError(InvalidStateError):
@@ -79,6 +98,8 @@ class UnknownParentError(InvalidAppendError):
     Attributes:
         parents: the ids that are missing.
     """
+
+    FIELDS = ("parents",)
 
     def __init__(self, parents: Sequence[str]) -> None:
         self.parents = list(parents)
@@ -107,6 +128,12 @@ class ConflictError(StateWeaveGraphError):
         appends: the appends of the turn that lost, for the caller to decide about; empty for others.
     """
 
+    FIELDS = (
+        "agent_id",
+        "expected",
+        "actual",
+    )
+
     def __init__(
         self, agent_id: str, expected: Any, actual: int, why: str, appends: Sequence[Any] = ()
     ) -> None:
@@ -131,6 +158,13 @@ class DivergedError(StateWeaveGraphError):
         given: what the snapshot has there.
     """
 
+    FIELDS = (
+        "agent_id",
+        "sequence",
+        "stored",
+        "given",
+    )
+
     def __init__(self, agent_id: str, message: str, *, sequence: int | None, stored: Any, given: Any) -> None:
         self.agent_id = agent_id
         self.sequence = sequence
@@ -141,6 +175,12 @@ class DivergedError(StateWeaveGraphError):
 
 class CommitIdReusedError(StateWeaveGraphError):
     """A commit id was used before for another request; nothing was written."""
+
+    FIELDS = (
+        "agent_id",
+        "commit_id",
+        "revision",
+    )
 
     def __init__(self, agent_id: str, commit_id: str, revision: int) -> None:
         self.agent_id = agent_id
@@ -162,6 +202,13 @@ class SessionLogError(StateWeaveGraphError):
         violations: the violations of the state at that line, for the rule ``state``.
     """
 
+    FIELDS = (
+        "rule",
+        "line",
+        "reason",
+        "violations",
+    )
+
     def __init__(self, rule: str, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
         self.rule = rule
         self.line = line
@@ -182,6 +229,12 @@ class HistoryFileError(StateWeaveGraphError):
         violations: the violations of import rules by the nodes and the frontier at that line.
     """
 
+    FIELDS = (
+        "line",
+        "reason",
+        "violations",
+    )
+
     def __init__(self, line: int, message: str, violations: Sequence[Violation] = ()) -> None:
         self.line = line
         self.reason = message
@@ -198,6 +251,11 @@ class QueryError(StateWeaveGraphError):
 
 class MissingExtraError(StateWeaveGraphError):
     """A package that not everyone needs is not installed; the message has the command that installs it."""
+
+    FIELDS = (
+        "package",
+        "command",
+    )
 
     def __init__(self, what: str, package: str, command: str) -> None:
         self.package = package
@@ -218,6 +276,8 @@ class StoreUnavailableError(StoreError):
         outcome_unknown: whether the connection was lost while a transaction was being committed, so that
             what was asked may have been done.
     """
+
+    FIELDS = ("outcome_unknown",)
 
     retryable = True
 
@@ -244,3 +304,8 @@ class StoreFullError(StoreError):
 
 class NotAStoreError(StoreError):
     """The file or database holds something that is not ours; it was not touched."""
+
+
+def _restored(kind: type[StateWeaveGraphError], arguments: tuple[Any, ...]) -> StateWeaveGraphError:
+    """An error of this class with these ``args``; its attributes are set by the caller."""
+    return kind.__new__(kind, *arguments)

@@ -15,6 +15,7 @@ from stateweave_graph.cli import files
 from stateweave_graph.cli.arguments import AgentId
 from stateweave_graph.cli.complete import complete_agent, complete_kind, complete_query
 from stateweave_graph.cli.options import Database, Json, opened
+from stateweave_graph.formats import format_for_file
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -136,7 +137,13 @@ def query(
             "--param", "-p", metavar="NAME=VALUE", help="A parameter; its value is JSON, else a text."
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How the rows are given out.")] = Format.TABLE,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How the rows are given out; without it, what the file's ending says, else table.",
+        ),
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - for standard output.")
     ] = files.STANDARD,
@@ -149,9 +156,10 @@ def query(
     Example: stateweave-graph query tool-usage --agent support-bot
     """
     given: dict[str, Any] = dict(map(_parameter, parameters or []))
+    chosen = _format_for(Format.JSON if as_json else form, output)
     with opened(db) as repository:
         found = repository.query(name, agent=agent, folder=folder, **given)
-    _give_out(found, Format.JSON if as_json else form, output)
+    _give_out(found, chosen, output)
 
 
 def cypher(
@@ -183,6 +191,14 @@ def cypher(
         )
     form = Format.CSV if as_csv else Format.TABLE
     _give_out(found, Format.JSON if as_json else form, files.STANDARD)
+
+
+def _format_for(form: Format | None, output: str) -> Format:
+    """The form of rows in a file; for standard output a table unless another is given."""
+    if output == files.STANDARD:
+        return form or Format.TABLE
+    endings = {"table": (), "json": (".json",), "csv": (".csv",), "parquet": (".parquet",)}
+    return Format(format_for_file(None if form is None else form.value, output, endings))
 
 
 def _give_out(found: QueryResult, form: Format, output: str) -> None:

@@ -17,14 +17,9 @@ from stateweave_graph.cli.options import Database, Json, opened
 from stateweave_graph.formats import ExportFormat
 
 if TYPE_CHECKING:
+    from stateweave_graph.model import AgentState
     from stateweave_graph.repository.repository import Repository
     from stateweave_graph.results import Imported
-
-_ENDINGS = {
-    ".jsonl": ExportFormat.JSONL,
-    ".graphml": ExportFormat.GRAPHML,
-    ".parquet": ExportFormat.PARQUET,
-}
 
 Files = Annotated[
     list[str],
@@ -106,8 +101,9 @@ def export(
     from stateweave_graph.cli.output import print_json
     from stateweave_graph.cli.progress import Working
 
-    chosen = form or _ENDINGS.get(Path(output).suffix.lower(), ExportFormat.JSON)
     to_standard = output == files.STANDARD
+    asked = None if form is None else form.value
+    chosen = (form or ExportFormat.JSON) if to_standard else ExportFormat.for_file(asked, output)
     if to_standard and chosen is ExportFormat.PARQUET:
         raise typer.BadParameter("parquet is two files; say the folder for them", param_hint="-o")
     with opened(db) as repository, Working(f"export {agent}"), tempfile.TemporaryDirectory() as folder:
@@ -201,21 +197,33 @@ def validate(
 def import_one(repository: Repository, name: str, target: str) -> Imported:
     """Import one file, whichever of the three kinds it is."""
     from stateweave_graph.cli.progress import Working
-    from stateweave_graph.model import AgentState
     from stateweave_graph.repository.historyfile import is_history_file
     from stateweave_graph.sessionlog import is_session_log, read_session_log
 
     with Working(f"import {name}") as working:
         if name != files.STANDARD and is_history_file(files.read_head(name)):
             return repository.import_history(target, name, progress=working.report)
-        data = files.read(name)
+        data = files.read_history(name)
         if is_history_file(data):
             return repository.import_history(target, data, progress=working.report)
         if is_session_log(data):
             log = read_session_log(data)
             return repository.import_session_log(target, log, progress=working.report)
-        state = AgentState.from_json(data)
+        state = _state(name, data)
         return repository.import_state(target, state, progress=working.report)
+
+
+def _state(name: str, data: bytes) -> AgentState:
+    from stateweave_graph.errors import InvalidStateError
+    from stateweave_graph.model import AgentState
+
+    try:
+        return AgentState.from_json(data)
+    except InvalidStateError as error:
+        shown = "standard input" if name == files.STANDARD else f"the file {name!r}"
+        not_json = any(violation.rule == "json" for violation in error.violations)
+        hint = f" To import, {files.ACCEPTED}." if not_json else ""
+        raise type(error)(error.violations, shown, hint) from None
 
 
 def added(imported: Imported) -> str:
@@ -234,7 +242,7 @@ def _violations(name: str, limits: dict[str, int]) -> list[dict[str, Any]]:
     from stateweave_graph.sessionlog import is_session_log, read_session_log
     from stateweave_graph.validation import validate as violations_of
 
-    data = files.read(name)
+    data = files.read_history(name)
     if not is_session_log(data) and not is_history_file(data):
         return [violation._asdict() for violation in violations_of(data, **limits)]
     try:

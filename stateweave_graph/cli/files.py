@@ -14,6 +14,9 @@ from stateweave_graph.wholefile import reason, whole_file
 
 STANDARD = "-"
 
+ACCEPTED = "give a snapshot (.json), an exported history (.jsonl) or a session log of an SDK (.jsonl)"
+"""The formats that import and validate read."""
+
 
 def read(name: str) -> bytes:
     """The bytes of a file or of standard input; no more than shows that a limit is exceeded.
@@ -33,6 +36,22 @@ def read(name: str) -> bytes:
         raise NotFoundError(f"there is no file {name!r}") from None
     except (OSError, ValueError) as error:
         raise InvalidRequestError(f"the file {name!r} can't be read: {reason(error)}") from None
+
+
+def read_history(name: str) -> bytes:
+    """The bytes of a snapshot, an exported history or a session log.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidRequestError: it can't be read, is empty, or is a SQLite database.
+    """
+    data = read(name)
+    shown = "standard input" if name == STANDARD else f"the file {name!r}"
+    if not data.strip():
+        raise InvalidRequestError(f"{shown} is empty; {ACCEPTED}")
+    if data.startswith(b"SQLite format 3\0"):
+        raise InvalidRequestError(f"{shown} is a SQLite database; open it with --db, or {ACCEPTED}")
+    return data
 
 
 def read_head(name: str) -> bytes:

@@ -12,6 +12,7 @@ from stateweave_graph.cli import files
 from stateweave_graph.cli.arguments import AgentId, NodeId
 from stateweave_graph.cli.history import print_nodes
 from stateweave_graph.cli.options import Database, Json, opened
+from stateweave_graph.formats import format_for_file
 
 if TYPE_CHECKING:
     from stateweave_graph.results import Memory
@@ -99,6 +100,8 @@ def view(
 
     if show and output == files.STANDARD:
         raise typer.BadParameter("needs a file to open; say -o FILE", param_hint="--open")
+    if output != files.STANDARD:
+        format_for_file("html", output, {"html": (".html", ".htm")})
     with opened(db) as repository, Working(f"view {agent}"):
         data = repository.view(agent, revision=revision).encode()
     files.write(output, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -42,9 +43,6 @@ _KIND_STYLES = {
     "answer": "bold green",
     "protocol_error": "bold red",
 }
-
-_NOT_FOR_REPORTS = frozenset({"appends", "why"})
-"""What errors carry for programs in Python, or say in their message already."""
 
 
 def console(*, errors: bool = False) -> Console:
@@ -164,12 +162,30 @@ def hint(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+_OPTIONS = {
+    "expected_revision": "--revision",
+    "max_rows": "--max-rows",
+    "max_bytes": "--max-bytes",
+    "max_nodes": "--max-nodes",
+    "max_depth": "--max-depth",
+}
+"""What the command line calls the parameters that messages name."""
+
+
+def message_of(error: StateWeaveGraphError) -> str:
+    """The message of an error, with options in place of the names of parameters in Python."""
+    message = str(error).replace(" (see .violations)", "")
+    for name, option in _OPTIONS.items():
+        message = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)", option, message)
+    return message
+
+
 def report(error: StateWeaveGraphError, *, as_json: bool) -> None:
     """An error on standard error, for people or as JSON."""
     if as_json:
-        report_json(type(error).__name__, str(error), _details(error))
+        report_json(type(error).__name__, message_of(error), _details(error))
     else:
-        message = "\n".join(map(visible, str(error).splitlines()))
+        message = "\n".join(map(visible, message_of(error).splitlines()))
         console(errors=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
 
@@ -209,8 +225,18 @@ def _harmless(character: str) -> bool:
 
 
 def _details(error: StateWeaveGraphError) -> dict[str, Any]:
-    """What an error carries beside its message."""
-    carried = {name: value for name, value in vars(error).items() if name not in _NOT_FOR_REPORTS}
-    if "violations" in carried:
-        carried["violations"] = [violation._asdict() for violation in carried["violations"]]
-    return {"retryable": error.retryable, **carried}
+    """The declared fields of an error, as docs/command-line.md has them, as JSON values."""
+    fields = {name: _field(getattr(error, name)) for name in error.FIELDS}
+    return {"retryable": error.retryable, **fields}
+
+
+def _field(value: Any) -> Any:
+    """A field as JSON: violations as objects, and of a head, a commit or a loaded state its revision."""
+    if isinstance(value, list):
+        return [_field(item) for item in value]
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return value._asdict()
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    revision = getattr(value, "revision", None)
+    return str(value) if revision is None else revision

@@ -15,7 +15,7 @@ from stateweave_graph.repository.exports import Source, session_id, source_at, w
 from stateweave_graph.repository.historyfile import HistoryFile
 from stateweave_graph.repository.imports import log_requests, settle_log
 from stateweave_graph.repository.reading import RepositoryReads
-from stateweave_graph.repository.requests import check_name, check_positive
+from stateweave_graph.repository.requests import check_name, check_path, check_positive
 from stateweave_graph.repository.restore import opened_lines, restore
 from stateweave_graph.repository.tables import need_parquet, write_tables
 from stateweave_graph.repository.transfer import fork
@@ -58,7 +58,7 @@ class RepositoryMoves(RepositoryReads):
         agent_id: str,
         target: str | os.PathLike[str],
         *,
-        format: str = "json",
+        format: str | None = None,
         revision: int | None = None,
     ) -> Exported:
         """Write a history to a file, whole or not at all, a page of nodes at a time.
@@ -71,20 +71,21 @@ class RepositoryMoves(RepositoryReads):
             agent_id: the agent.
             target: the file; for ``parquet`` a folder, made if need be, which gets ``nodes.parquet`` and
                 ``edges.parquet``. A ``session-log`` given a folder gets the name that the SDK looks for.
-            format: one of these formats.
+            format: one of these formats; None for what the ending of the target's name says, else ``json``.
             revision: the last revision to give out; None for the newest.
 
         Raises:
             NotFoundError: there is no such agent or revision.
-            InvalidRequestError: there is no such format, the target can't be written, or a text can't be
-                written in this format.
+            InvalidRequestError: there is no such format or the target's ending names another one, the target
+                can't be written or is a SQLite database, or a text can't be written in this format.
             LimitExceededError: the session log is longer than what the SDK loads.
             MissingExtraError: pyarrow is not installed, for ``parquet``.
         """
         check_name(agent_id)
         if revision is not None:
             check_positive(revision, "revision")
-        form = ExportFormat.of(format)
+        check_path(target, "target")
+        form = ExportFormat.for_file(format, target)
         if form is ExportFormat.PARQUET:
             need_parquet()
 

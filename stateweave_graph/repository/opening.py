@@ -81,7 +81,11 @@ def open_store(
     uri: str | os.PathLike[str], options: ServerOptions, bookmarks: Iterable[str], timeout: float
 ) -> GraphStore:
     """The store that a URI means (see ``open_repository``)."""
-    path = os.fspath(uri)
+    path = os.fspath(uri) if isinstance(uri, (str, os.PathLike)) else uri
+    if not isinstance(path, str):
+        raise InvalidRequestError(
+            f"the path or URI of a store must be a string or a pathlib.Path, not {type(path).__name__}"
+        )
     match = _URI.fullmatch(path) if isinstance(uri, str) else None
     if is_server(uri):
         return _open_server(path, options, bookmarks, timeout)

@@ -15,7 +15,16 @@ from stateweave_graph.model import CausalNode, NodeKind
 from stateweave_graph.queries import named_query
 from stateweave_graph.repository import explain, pictures, reads
 from stateweave_graph.repository.nodeset import NodeSet
-from stateweave_graph.repository.requests import check_name, check_positive, check_text, instant_of, kind_of
+from stateweave_graph.repository.requests import (
+    check_list,
+    check_name,
+    check_path,
+    check_positive,
+    check_text,
+    check_timeout,
+    instant_of,
+    kinds_of,
+)
 from stateweave_graph.repository.search import search, terms_of
 from stateweave_graph.results import (
     AgentSummary,
@@ -157,7 +166,7 @@ class RepositoryReads:
         """
         check_name(agent_id)
         terms = terms_of(check_text(text, "text"))
-        wanted = None if kinds is None else frozenset(map(kind_of, kinds))
+        wanted = kinds_of(kinds)
         below = None if before is None else min(check_positive(before, "before"), _MOST)
         most = min(check_positive(limit, "limit"), _MOST)
         return self.store.read(lambda tx: search(tx, agent_id, terms, wanted, below, most))
@@ -351,10 +360,11 @@ class RepositoryReads:
             QueryError: the text does more than read, fails, or takes more than it may.
         """
         check_text(text, "a Cypher text")
-        if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or timeout <= 0:
-            raise InvalidRequestError(f"timeout {timeout!r} must be a number of seconds above 0")
-        bounds = CypherBounds(min(check_positive(max_rows, "max_rows"), _MOST), float(timeout))
-        columns, rows = self.store.cypher(text, parameters or {}, agents, bounds)
+        if parameters is not None and not isinstance(parameters, Mapping):
+            raise InvalidRequestError(f"parameters must be a dict, not {type(parameters).__name__}")
+        asked = None if agents is None else [check_name(agent) for agent in check_list(agents, "agents")]
+        bounds = CypherBounds(min(check_positive(max_rows, "max_rows"), _MOST), check_timeout(timeout))
+        columns, rows = self.store.cypher(text, parameters or {}, asked, bounds)
         return QueryResult(columns, rows)
 
     def query(
@@ -381,7 +391,8 @@ class RepositoryReads:
             QueryError: there is no such query, or it is given other parameters than it takes.
             NotFoundError: there is no such agent.
         """
-        query = named_query(name, folder)
+        where = None if folder is None else check_path(folder, "folder")
+        query = named_query(check_text(name, "the name of a query"), where)
         given = parameters if agent is None else {"agent": check_name(agent), **parameters}
         query.check(given)
         if agent is not None:
@@ -456,7 +467,7 @@ class RepositoryReads:
         check_name(agent_id)
         if depth is not None:
             check_positive(depth, "depth")
-        wanted = None if kinds is None else frozenset(map(kind_of, kinds))
+        wanted = kinds_of(kinds)
         history, sequences = self.store.read(
             lambda tx: reads.reached(tx, agent_id, node_id, up=up, depth=depth, kinds=wanted)
         )

@@ -31,6 +31,7 @@ from stateweave_graph.repository.requests import (
     Expectation,
     ExpectedRevision,
     Said,
+    check_list,
     check_name,
     check_text,
     instant_of,
@@ -112,7 +113,7 @@ class Repository(RepositoryMoves):
             NotFoundError: there is no such agent, and no append to begin it with.
             UnknownParentError: a parent is not in the history.
         """
-        listed = list(appends)
+        listed = check_list(appends, "appends")
         for append in listed:
             if not isinstance(append, Append):
                 raise InvalidAppendError(

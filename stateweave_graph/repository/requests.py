@@ -5,8 +5,9 @@ The meanings are design.md, *What the words mean*.
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -24,6 +25,9 @@ from stateweave_graph.validation import shorten
 NAME_MAX_BYTES = 200
 METADATA_MAX_BYTES = 1024 * 1024
 METADATA_MAX_DEPTH = 32
+
+_LONGEST_TIMEOUT = 1_000_000
+"""In seconds; engines count milliseconds in 32 bits."""
 
 
 class _AnyRevision(Enum):
@@ -149,6 +153,40 @@ def kind_of(kind: Any) -> NodeKind:
         raise InvalidRequestError(f"kind {shorten(kind)} must be one of {', '.join(NodeKind)}") from None
 
 
+def kinds_of(kinds: Any) -> frozenset[NodeKind] | None:
+    """Several kinds; None for all of them.
+
+    Raises:
+        InvalidRequestError: they are not a list of the ten.
+    """
+    return None if kinds is None else frozenset(map(kind_of, check_list(kinds, "kinds")))
+
+
+def check_list(values: Any, what: str) -> list[Any]:
+    """The items of a list or of another iterable; a single string is not a list.
+
+    Raises:
+        InvalidRequestError: it is neither.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidRequestError(f"{what} {shorten(values)} must be a list")
+    return list(values)
+
+
+def check_timeout(value: Any) -> float:
+    """A number of seconds.
+
+    Raises:
+        InvalidRequestError: it is not a number above 0, or too large to wait for.
+    """
+    wrong = isinstance(value, bool) or not isinstance(value, (int, float))
+    if wrong or not 0 < value <= _LONGEST_TIMEOUT:
+        raise InvalidRequestError(
+            f"timeout {shorten(value)} must be a number of seconds above 0, at most {_LONGEST_TIMEOUT}"
+        )
+    return float(value)
+
+
 def check_text(value: Any, what: str) -> str:
     """A text of any kind.
 
@@ -158,6 +196,22 @@ def check_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidRequestError(f"{what} {shorten(value)} must be a text")
     return value
+
+
+def check_path(value: Any, what: str) -> str:
+    """The path of a file, as text.
+
+    Raises:
+        InvalidRequestError: it is not a string or ``os.PathLike`` of one, or can't be the path of a file.
+    """
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(path, str):
+        raise InvalidRequestError(
+            f"{what} {shorten(path)} must be a string or a pathlib.Path, not {type(path).__name__}"
+        )
+    if not path or "\0" in path:
+        raise InvalidRequestError(f"{what} {shorten(path)} is not the path of a file")
+    return path
 
 
 def object_text(value: Mapping[str, Any] | None, what: str = "metadata") -> str | None:

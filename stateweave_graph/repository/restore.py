@@ -13,6 +13,7 @@ from stateweave_graph.mapper import node_from_record
 from stateweave_graph.model import NodeKind
 from stateweave_graph.records import AgentRecord, CommitRecord
 from stateweave_graph.repository.historyfile import HistoryFile
+from stateweave_graph.repository.requests import check_path
 from stateweave_graph.repository.transfer import Piece, batches
 from stateweave_graph.results import Imported
 from stateweave_graph.stores.base import StoreWriter
@@ -60,7 +61,7 @@ def opened_lines(source: str | os.PathLike[str] | bytes) -> Iterator[Iterable[by
     if isinstance(source, bytes):
         yield io.BytesIO(source)
         return
-    name = os.fspath(source)
+    name = check_path(source, "source")
     try:
         file = Path(name).open("rb")  # noqa: SIM115  (closed below; what fails inside is not an error of this)
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from stateweave_graph.javascript import javascript_json
 from stateweave_graph.jsontext import dumps
 from stateweave_graph.model import Append, CausalNode, NodeKind, SemanticPayload
 from stateweave_graph.repository.ground import Draft, named_in
-from stateweave_graph.repository.requests import Asked, Said, check_text
+from stateweave_graph.repository.requests import Asked, Said, check_list, check_text
 from stateweave_graph.results import Commit, Head
 from stateweave_graph.timestamps import iso_text, now_ms
 from stateweave_graph.vocabulary import CONTENT_MAX_CHARACTERS, normalise_key, normalise_type
@@ -348,4 +348,7 @@ class Turn:
 def _ids(nodes: Iterable[NodeOrId]) -> list[str]:
     if isinstance(nodes, (str, CausalNode)):
         raise InvalidRequestError("parents are a list of nodes or ids, not one of them")
-    return [node.id if isinstance(node, CausalNode) else check_text(node, "parent") for node in nodes]
+    return [
+        node.id if isinstance(node, CausalNode) else check_text(node, "parent")
+        for node in check_list(nodes, "parents")
+    ]
