@@ -34,7 +34,14 @@ def test_pages_show_something():
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in OF_THEIR_OWN])
 def test_every_block_is_of_a_kind_that_is_run(name):
     kinds = {language for language, _ in blocks(name)}
-    assert kinds <= {"python", "output", "console", "cypher", "text", ""}  # Cypher: tests/neo4j/test_cypher.py
+    assert kinds <= {
+        "python",
+        "output",
+        "console",
+        "cypher",
+        "text",
+        "",
+    }  # Cypher: tests/neo4j/test_cypher.py
     plain = [code.strip() for language, code in blocks(name) if not language]
     # CI and the demo's own test run these.
     assert plain == (["make demo", "make test"] if name == "README.md" else [])
