@@ -30,6 +30,7 @@ from stateweave_graph.cyphertext import statement
 from stateweave_graph.records import Batch
 from stateweave_graph.stores.neo4j_staging import Sizes, _groups, _parts
 from stateweave_graph.stores.sqlite import SqliteStore
+from stateweave_graph.stores.sqlite_connection import connect
 from stateweave_graph.testing.samples import batches_of
 from tests.support.neo4j_server import LTS, start, why_not
 
@@ -84,9 +85,11 @@ def sqlite(folder: Path, state: AgentState, text: str, batch: Batch, rounds: int
         with open_repository(folder / f"ours{number}.db") as repo:
             repo.store.apply_schema()
             ours.append(timed(lambda repo=repo: repo.store.write(lambda tx: tx.write(batch))))
-        store = SqliteStore(folder / f"hand{number}.db")
-        with closing(store):
-            twin = SqliteTwin(store.connection)
+        path = str(folder / f"hand{number}.db")
+        with closing(SqliteStore(path)) as store:
+            store.apply_schema()
+        with closing(connect(path, 30.0)) as connection:
+            twin = SqliteTwin(connection)
             twin.note(batch)
             by_hand.append(timed(twin.again))
         with open_repository(folder / f"whole{number}.db") as repo:
@@ -102,16 +105,15 @@ def sqlite(folder: Path, state: AgentState, text: str, batch: Batch, rounds: int
 
 def rows_of(repo: Repository) -> int:
     """The rows of a history, read by hand."""
-    assert isinstance(repo.store, SqliteStore)
-    connection = repo.store.connection
-    nodes = connection.execute(
-        "SELECT id, kind, payload, created_at, sequence, resource_key, extra FROM nodes WHERE h = 1 "
-        "ORDER BY sequence"
-    ).fetchall()
-    edges = connection.execute(
-        "SELECT sequence, parent FROM parents WHERE h = 1 ORDER BY sequence, parent"
-    ).fetchall()
-    return len(nodes) + len(edges)
+    with closing(connect(repo.name, 30.0)) as connection:
+        nodes = connection.execute(
+            "SELECT id, kind, payload, created_at, sequence, resource_key, extra FROM nodes WHERE h = 1 "
+            "ORDER BY sequence"
+        ).fetchall()
+        edges = connection.execute(
+            "SELECT sequence, parent FROM parents WHERE h = 1 ORDER BY sequence, parent"
+        ).fetchall()
+        return len(nodes) + len(edges)
 
 
 def memory(path: Path, size: int) -> Iterator[Measure]:

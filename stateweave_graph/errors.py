@@ -21,6 +21,8 @@ StateWeaveGraphError
     ├── SchemaError            a schema of another version, or one that can't be made
     ├── ReadOnlyStoreError     the store can be read and not written
     ├── StoreFullError         no room left
+    ├── StoreMovedError        the file was replaced while it was open
+    │   └── StoreMissingError  … or removed (also a NotFoundError)
     └── NotAStoreError         the file or database is not one of ours
 """
 
@@ -300,6 +302,14 @@ class ReadOnlyStoreError(StoreError):
 
 class StoreFullError(StoreError):
     """There is no room left where the store is; nothing of this commit was written."""
+
+
+class StoreMovedError(StoreError):
+    """The file that is open is not the file at its path any more: it was replaced, or its log was."""
+
+
+class StoreMissingError(StoreMovedError, NotFoundError):
+    """The file that is open was removed from its path."""
 
 
 class NotAStoreError(StoreError):

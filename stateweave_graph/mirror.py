@@ -22,6 +22,7 @@ from stateweave_graph.errors import (
 )
 from stateweave_graph.identity import identity_of
 from stateweave_graph.jsontext import parse
+from stateweave_graph.late_import import late_import
 from stateweave_graph.model import AgentState, Append, CausalNode, NodeKind
 from stateweave_graph.records import HeadRecord, RefRecord
 from stateweave_graph.timestamps import iso_text, now_ms
@@ -56,9 +57,8 @@ class CausalMirror:
     """
 
     def __init__(self, state: AgentState | None = None) -> None:
-        import networkx as nx  # a third of what start-up would cost, and nobody who only reads needs it
-
-        self.graph: Any = nx.DiGraph()
+        # A third of what start-up would cost, and nobody who only reads needs it.
+        self.graph: Any = late_import("networkx").DiGraph()
         self.whole = True
         self.turn = 0
         self.system_id: str | None = None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from stateweave_graph.errors import MissingExtraError
+from stateweave_graph.late_import import late_import
 from stateweave_graph.model import AgentState, CausalNode, NodeKind
 
 
@@ -293,7 +294,7 @@ class QueryResult:
             MissingExtraError: pandas is not installed.
         """
         try:
-            import pandas as pd
+            pd = late_import("pandas")
         except ImportError:
             raise analytics_error("A DataFrame", "pandas") from None
         return pd.DataFrame(self.rows, columns=self.columns)
@@ -305,7 +306,7 @@ class QueryResult:
             MissingExtraError: pyarrow is not installed.
         """
         try:
-            import pyarrow as pa
+            pa = late_import("pyarrow")
         except ImportError:
             raise analytics_error("An Arrow table", "pyarrow") from None
         return pa.table({name: [row[name] for row in self.rows] for name in self.columns})

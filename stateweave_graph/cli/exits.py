@@ -35,6 +35,7 @@ MEANINGS = {
 }
 
 _CODES: tuple[tuple[type[StateWeaveGraphError], int], ...] = (
+    (StoreError, STORE),
     (LimitExceededError, LIMIT),
     (InvalidRequestError, USAGE),
     (QueryError, USAGE),
@@ -43,7 +44,6 @@ _CODES: tuple[tuple[type[StateWeaveGraphError], int], ...] = (
     (ConflictError, CONFLICT),
     (DivergedError, CONFLICT),
     (CommitIdReusedError, CONFLICT),
-    (StoreError, STORE),
 )
 
 

@@ -63,10 +63,10 @@ def lineage(
     with opened(db) as repository:
         node_id = repository.resolve(agent, node)
         found = repository.impact(agent, node_id) if impact else repository.lineage(agent, node_id)
-        if not as_json:
+        if as_json:
+            print_json([ref._asdict() for ref in found])
+        else:
             print_nodes(found.nodes())
-            return
-    print_json([ref._asdict() for ref in found])
 
 
 def view(

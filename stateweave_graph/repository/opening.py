@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from stateweave_graph.errors import InvalidRequestError
+from stateweave_graph.repository.filenames import file_of
 from stateweave_graph.repository.repository import Repository
 from stateweave_graph.stores.base import GraphStore
 
@@ -86,16 +87,12 @@ def open_store(
         raise InvalidRequestError(
             f"the path or URI of a store must be a string or a pathlib.Path, not {type(path).__name__}"
         )
-    match = _URI.fullmatch(path) if isinstance(uri, str) else None
+    if not _is_positive(timeout):
+        raise InvalidRequestError(f"timeout {timeout!r} must be a number of seconds above 0")
     if is_server(uri):
         return _open_server(path, options, bookmarks, timeout)
-    if match is not None:
-        if match[1].lower() != "sqlite" or not match[2].startswith("/"):
-            raise InvalidRequestError(
-                f"no store has a URI like {path!r}; give the path of a SQLite file, ':memory:', "
-                "sqlite:///path, or the bolt:// or neo4j:// URI of a server"
-            )
-        path = match[2][1:]
+    if isinstance(uri, str):
+        path = file_of(uri)
     if not path or "\0" in path:
         raise InvalidRequestError("the URI names no file; give the path of a SQLite file, or ':memory:'")
     if any(option is not None for option in options):
@@ -108,8 +105,6 @@ def open_store(
 def _open_server(uri: str, options: ServerOptions, bookmarks: Iterable[str], timeout: float) -> GraphStore:
     from stateweave_graph.stores.neo4j import Neo4jStore  # the driver is imported where it is used
 
-    if not _is_positive(timeout):
-        raise InvalidRequestError(f"timeout {timeout!r} must be a number of seconds above 0")
     size = options.max_connection_pool_size
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise InvalidRequestError(f"max_connection_pool_size {size!r} must be a number of at least 1")

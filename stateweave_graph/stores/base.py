@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from stateweave_graph.errors import StoreError
 from stateweave_graph.records import (
     AgentRecord,
     Batch,
@@ -212,4 +213,12 @@ class GraphStore(Protocol):
         """What another worker's store needs to read what was written here; may be nothing."""
 
     def close(self) -> None:
-        """Let go of connections. A closed store opens again when it is used."""
+        """Wait for calls of other threads and let go of connections.
+
+        Every later call raises what ``closed_error`` gives.
+        """
+
+
+def closed_error(name: str) -> StoreError:
+    """What a call on a closed repository raises."""
+    return StoreError(f"{name}: this repository is closed; open it again with open_repository")

@@ -24,7 +24,8 @@ from typing import Any, Generic, TypeVar
 
 from neo4j import Driver, Session
 
-from stateweave_graph.errors import StoreError, StoreUnavailableError
+from stateweave_graph.errors import StoreUnavailableError
+from stateweave_graph.stores.base import closed_error
 
 Result = TypeVar("Result")
 
@@ -309,11 +310,6 @@ class TookTooLongError(Exception):
 
 def _nothing() -> None:
     return None
-
-
-def closed_error(name: str) -> StoreError:
-    """What a call on a closed repository raises."""
-    return StoreError(f"{name}: this repository is closed; open it again with open_repository")
 
 
 def _raw_socket(connection: Any) -> socket.socket | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,15 +19,19 @@ from stateweave_graph.projection import Projection
 from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.sqlite_connection import (
     MEMORY,
+    Connection,
     connect,
     has_schema,
     make_schema,
+    patiently,
     read_only_view,
     schema_text,
     schema_version,
     translated,
     writable,
 )
+from stateweave_graph.stores.sqlite_fork import watch
+from stateweave_graph.stores.sqlite_pool import ConnectionPool, Slot
 from stateweave_graph.stores.sqlite_records import SqliteReader
 from stateweave_graph.stores.sqlite_writer import SqliteWriter
 
@@ -41,52 +45,43 @@ class SqliteStore:
 
     Args:
         path: the file, or ``":memory:"`` for a store that is gone when it is closed.
-        timeout: how long a writer waits for others, in seconds.
+        timeout: how long a call waits for others, in seconds.
     """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float = 30.0) -> None:
-        self._path = os.fspath(path)
+        self._name = os.fspath(path)
+        # SQLite takes some names for URIs, but no absolute path; and the working directory may change.
+        self._path = MEMORY if self._name == MEMORY else str(Path(self._name).absolute())
         self._timeout = timeout
         self._projection = Projection()
-        self._local = threading.local()
-        self._opened: list[tuple[int, sqlite3.Connection]] = []
-        self._guard = threading.RLock()
-        self._memory: sqlite3.Connection | None = None
-        self._closed_times = 0
+        self._pool = ConnectionPool(self._path, self._name, timeout)
+        self._log_keeps_deleted = False
+        watch(self)
 
     @property
     def name(self) -> str:
         """The file, for messages."""
-        return self._path
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection of this thread; the file is made with its schema where it is not there yet."""
-        connection = self._connection()
-        if not self._local_ready():
-            make_schema(connection, self._path, self._timeout)
-            self._local.ready = True
-        return connection
+        return self._name
 
     def read(self, work: Callable[[StoreReader], Result]) -> Result:
         """Run a unit of work on one moment of the database (see ``GraphStore``)."""
-        with (
-            self._exclusive_memory(),
-            translated(self.name),
-            self._readable() as connection,
-            _transaction(connection, "BEGIN"),
-        ):
-            return work(SqliteReader(connection))
+        with translated(self.name):
+            return self._pool.reading(lambda slot: self._read(slot, work))
 
     def write(
         self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None = None
     ) -> Result:
         """Run a unit of work of which all is written, or nothing (see ``GraphStore``)."""
-        with self._exclusive_memory(), translated(self.name):
-            self._refuse_read_only()
-            connection = self.connection
-            with _transaction(connection, "BEGIN IMMEDIATE"):
-                return work(SqliteWriter(connection, report))
+        with translated(self.name):
+            return self._pool.writing(lambda slot: self._write(slot, work, report))
+
+    def administer(self, work: Callable[[Connection], Result]) -> Result:
+        """Run a piece of work on the connection that writes, outside of any transaction.
+
+        It is for measuring and settings of SQLite's own; histories are changed with ``write`` only.
+        """
+        with translated(self.name):
+            return self._pool.writing(lambda slot: work(self._pool.with_schema(slot)))
 
     def cypher(
         self, text: str, parameters: Mapping[str, Any], agents: Sequence[str] | None, bounds: CypherBounds
@@ -96,13 +91,8 @@ class SqliteStore:
 
     def schema_version(self) -> int:
         """The version of the schema in the file; 0 where there is no file yet."""
-        with self._exclusive_memory(), translated(self.name):
-            if not self._exists():
-                return 0
-            if self._may_write():
-                return schema_version(self._connection())
-            with read_only_view(self._path) as view:
-                return schema_version(view)
+        with translated(self.name):
+            return self._pool.reading(self._schema_version)
 
     def schema_text(self) -> str:
         """The statements that make the schema."""
@@ -110,25 +100,83 @@ class SqliteStore:
 
     def apply_schema(self) -> None:
         """Make the file with its schema, where it is not there yet."""
-        with self._exclusive_memory(), translated(self.name):
+
+        def work(slot: Slot) -> None:
             self._refuse_read_only()
-            _ = self.connection
+            self._pool.with_schema(slot)
+
+        with translated(self.name):
+            self._pool.writing(work)
 
     def bookmarks(self) -> list[str]:
         """Nothing: whoever opens the file reads what is in it."""
         return []
 
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Wait for calls of other threads, and close all connections; every later call is refused."""
+        with translated(self.name):
+            self._pool.close()
         self._projection.close()
-        with self._guard, translated(self.name):
-            self._closed_times += 1
-            self._memory = None
-            opened, self._opened = self._opened, []
-            for pid, connection in opened:
-                # One that a fork brought along belongs to the parent: closing it would drop its locks.
-                if pid == os.getpid():
-                    connection.close()
+
+    def hold_for_fork(self, deadline: float) -> None:
+        """Before a fork of the process (see ``sqlite_fork``)."""
+        self._pool.hold_for_fork(deadline)
+
+    def go_on_after_fork(self) -> None:
+        """After a fork, in the parent."""
+        self._pool.go_on_after_fork()
+
+    def begin_anew(self) -> None:
+        """After a fork, in the child."""
+        self._pool.begin_anew()
+        self._projection = Projection()
+
+    def _read(self, slot: Slot, work: Callable[[StoreReader], Result]) -> Result:
+        if self._exists() and not self._may_write():
+            with read_only_view(self._path) as view:
+                return _read_on(view, work)
+        if self._exists() or self._pool.is_open():
+            connection = self._pool.opened(slot)
+            if connection.in_transaction:  # within another unit of work of this thread
+                return work(SqliteReader(connection))
+            if connection.has_schema or has_schema(connection):
+                connection.has_schema = True
+                return _read_on(connection, work)
+        with closing(connect(MEMORY, 0)) as nothing_yet:
+            make_schema(nothing_yet, time.monotonic())
+            return _read_on(nothing_yet, work)
+
+    def _write(
+        self, slot: Slot, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None
+    ) -> Result:
+        self._refuse_read_only()
+        connection = self._pool.with_schema(slot)
+        deadline = time.monotonic() + self._timeout
+        patiently(lambda: connection.execute("BEGIN IMMEDIATE"), deadline)
+        writer = SqliteWriter(connection, report)
+        result = work(writer)
+        connection.check_in_place(self.name, "nothing was written")
+        connection.execute("COMMIT")
+        connection.check_in_place(self.name, "what was just written is not in the file at the path")
+        self._log_keeps_deleted = self._log_keeps_deleted or writer.deleted
+        if self._log_keeps_deleted:
+            self._empty_log(connection)
+        return result
+
+    def _empty_log(self, connection: Connection) -> None:
+        """Cut the write-ahead log, which keeps deleted text; later, where somebody still reads from it."""
+        if self._path != MEMORY:
+            with suppress(sqlite3.OperationalError):  # the commit is made, whatever comes of this
+                busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._log_keeps_deleted = bool(busy)
+
+    def _schema_version(self, slot: Slot) -> int:
+        if not self._exists():
+            return 0
+        if self._may_write():
+            return schema_version(self._pool.opened(slot))
+        with read_only_view(self._path) as view:
+            return schema_version(view)
 
     def _exists(self) -> bool:
         return self._path == MEMORY or Path(self._path).exists()
@@ -142,65 +190,10 @@ class SqliteStore:
                 f"{self.name}: the file or its folder can't be written by this user; nothing was written"
             )
 
-    @contextmanager
-    def _readable(self) -> Iterator[sqlite3.Connection]:
-        """A connection with the schema: this thread's, or an empty one where nothing was written yet."""
-        if self._exists() and not self._may_write():
-            with read_only_view(self._path) as view:
-                yield view
-            return
-        connection = self._connection() if self._exists() else None
-        if connection is not None and (self._local_ready() or has_schema(connection)):
-            yield connection
-            return
-        with closing(connect(MEMORY, 0)) as nothing_yet:
-            make_schema(nothing_yet, MEMORY, 0)
-            yield nothing_yet
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._path == MEMORY:
-            if self._memory is None:
-                self._memory = self._open()
-            return self._memory
-        owner = (os.getpid(), self._closed_times)
-        if getattr(self._local, "owner", None) != owner:
-            self._local.connection = self._open()
-            self._local.ready = False
-            self._local.owner = owner
-        connection: sqlite3.Connection = self._local.connection
-        return connection
-
-    def _local_ready(self) -> bool:
-        return getattr(self._local, "ready", False) and self._path != MEMORY
-
-    def _open(self) -> sqlite3.Connection:
-        connection = connect(self._path, self._timeout)
-        with self._guard:
-            self._opened.append((os.getpid(), connection))
-        return connection
-
-    @contextmanager
-    def _exclusive_memory(self) -> Iterator[None]:
-        """All threads share the one connection of a store in memory, one at a time."""
-        if self._path == MEMORY:
-            with self._guard:
-                yield
-        else:
-            yield
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-    connection.execute(begin)
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:  # a full disk ends it by itself
-            connection.execute("ROLLBACK")
-        raise
-    try:
-        connection.execute("COMMIT")
-    except sqlite3.Error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+def _read_on(connection: Connection, work: Callable[[StoreReader], Result]) -> Result:
+    """Run a unit of work on a snapshot; whoever owns the connection ends what is left of it."""
+    connection.execute("BEGIN")
+    result = work(SqliteReader(connection))
+    connection.execute("COMMIT")
+    return result

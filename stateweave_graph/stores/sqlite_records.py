@@ -21,6 +21,7 @@ from stateweave_graph.records import (
     TextRecord,
     Wanted,
 )
+from stateweave_graph.stores.sqlite_connection import Connection
 
 # The columns of the tables, in the order of their records; the writer uses some of them.
 AGENT = (
@@ -71,7 +72,7 @@ ORDER BY r.key
 class SqliteReader:
     """Reads records (see ``StoreReader``)."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._histories: dict[str, int | None] = {}
 
@@ -151,13 +152,13 @@ class SqliteReader:
 
     def nodes(self, history: str, first: int, last: int) -> Iterator[NodeRecord]:
         """Nodes of these sequences, both included, in order, one at a time."""
-        rows = self._run(
+        rows = self._stream(
             f"SELECT {NODE} FROM nodes WHERE h = ? AND sequence BETWEEN ? AND ? ORDER BY sequence",
             self._h(history),
             first,
             last,
         )
-        edges = self._run(
+        edges = self._stream(
             f"{_PARENTS} WHERE h = ? AND sequence BETWEEN ? AND ? GROUP BY sequence ORDER BY sequence",
             self._h(history),
             first,
@@ -174,7 +175,7 @@ class SqliteReader:
 
     def refs(self, history: str, first: int, last: int) -> Iterator[RefRecord]:
         """The same without payloads and parents."""
-        rows = self._run(
+        rows = self._stream(
             f"SELECT {_REF} FROM nodes WHERE h = ? AND sequence BETWEEN ? AND ? ORDER BY sequence",
             self._h(history),
             first,
@@ -185,7 +186,7 @@ class SqliteReader:
     def texts(self, history: str, before: int | None, kinds: Collection[str] | None) -> Iterator[TextRecord]:
         """What is searched of nodes, newest first, one at a time."""
         chosen = "" if kinds is None else f" AND kind IN ({','.join('?' * len(kinds))})"
-        rows = self._run(
+        rows = self._stream(
             f"SELECT {_TEXT} FROM nodes WHERE h = ? AND sequence < ?{chosen} ORDER BY sequence DESC",
             self._h(history),
             2**62 if before is None else before,
@@ -259,7 +260,7 @@ class SqliteReader:
         wanted = set(sequences)
         if not wanted:
             return []
-        edges = self._run(
+        edges = self._stream(
             "SELECT sequence, parent FROM parents WHERE h = ? AND sequence > ?", self._h(history), min(wanted)
         )
         return [(child, parent) for child, parent in edges if parent in wanted]
@@ -301,7 +302,7 @@ class SqliteReader:
         if len(few) <= _FEW:
             return sorted(row[0] for row in few)
         reached = {sequence}
-        for child, parents in self._run(
+        for child, parents in self._stream(
             "SELECT sequence, group_concat(parent) FROM parents WHERE h = ? AND sequence <= ? "
             "GROUP BY sequence ORDER BY sequence DESC",
             self._h(history),
@@ -314,7 +315,7 @@ class SqliteReader:
     def descendants(self, history: str, sequence: int) -> list[int]:
         """Sequences of all nodes that rest on a node, ascending, without itself, in one pass likewise."""
         reached = {sequence}
-        for child, parents in self._run(
+        for child, parents in self._stream(
             "SELECT sequence, group_concat(parent) FROM parents WHERE h = ? AND sequence > ? "
             "GROUP BY sequence ORDER BY sequence",
             self._h(history),
@@ -339,6 +340,10 @@ class SqliteReader:
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
 
+    def _stream(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        """Rows that whoever asked for them may leave unread."""
+        return self._connection.stream(statement, values)
+
     def _all(self, statement: str, *values: Any) -> list[Any]:
         return self._run(statement, *values).fetchall()
 
@@ -349,7 +354,7 @@ class SqliteReader:
         """Rows of a statement that ends in ``IN``, for more values than SQLite takes at once."""
         for start in range(0, len(values), _CHUNK):
             chunk = values[start : start + _CHUNK]
-            yield from self._run(f"{statement} ({','.join('?' * len(chunk))})", self._h(history), *chunk)
+            yield from self._stream(f"{statement} ({','.join('?' * len(chunk))})", self._h(history), *chunk)
 
     def _refs_by_id(self, history: str, ids: Sequence[str]) -> list[RefRecord]:
         rows = self._in_chunks(f"SELECT {_REF} FROM nodes WHERE h = ? AND id IN", history, ids)
@@ -360,7 +365,7 @@ class SqliteReader:
         if not rows:
             return []
         frontiers: dict[int, list[int]] = {row[0]: [] for row in rows}
-        for revision, sequence in self._run(
+        for revision, sequence in self._stream(
             "SELECT revision, sequence FROM frontiers WHERE h = ? AND revision BETWEEN ? AND ? "
             "ORDER BY revision, position",
             self._h(history),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any
@@ -18,6 +17,7 @@ from stateweave_graph.records import (
     NodeRecord,
     Wanted,
 )
+from stateweave_graph.stores.sqlite_connection import Connection
 from stateweave_graph.stores.sqlite_records import (
     AGENT,
     COMMIT,
@@ -36,12 +36,16 @@ class SqliteWriter(SqliteReader):
     Args:
         connection: a connection whose transaction has begun.
         report: called now and then with the number of nodes written so far.
+
+    Attributes:
+        deleted: whether anything was deleted.
     """
 
-    def __init__(self, connection: sqlite3.Connection, report: Callable[[int], None] | None = None) -> None:
+    def __init__(self, connection: Connection, report: Callable[[int], None] | None = None) -> None:
         super().__init__(connection)
         self._report = report
         self._written = 0
+        self.deleted = False
 
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record; the transaction has locked the whole file already."""
@@ -115,6 +119,7 @@ class SqliteWriter(SqliteReader):
         for table in _TABLES:
             self._run(f"DELETE FROM {table} WHERE h = ?", self._h(agent.history))
         self._histories.clear()
+        self.deleted = True
 
     def _write_agent(self, batch: Batch) -> None:
         agent = batch.agent

@@ -13,6 +13,7 @@ from stateweave_graph import (
     NodeType,
     NotFoundError,
     QueryError,
+    StoreError,
     Vocabulary,
     open_repository,
 )
@@ -51,7 +52,8 @@ def test_it_shows_what_stands_now(repo, tmp_path):
     repo.delete("a")
     assert rows(repo, COUNT) == [{"n": 1}]
     repo.close()
-    assert rows(repo, COUNT) == [{"n": 1}]
+    with pytest.raises(StoreError, match="closed"):
+        rows(repo, COUNT)
 
 
 def test_a_picture_that_followed_is_the_same_as_a_new_one(tmp_path):

@@ -31,9 +31,9 @@ from stateweave_graph.stores.sqlite import SqliteStore
 from stateweave_graph.stores.sqlite_connection import (
     APPLICATION_ID,
     SCHEMA_VERSION,
-    refuse_network_drive,
     translated,
 )
+from stateweave_graph.stores.sqlite_drives import refuse_network_drive
 from tests.support.processes import ROOT, start
 from tests.support.states import story
 
@@ -175,8 +175,8 @@ def test_a_full_store_refuses_a_commit_whole_and_goes_on_when_there_is_room(tmp_
     with Repository(store) as repo:
         repo.save("a", story(2), expected_revision=0)
         before = repo.load("a")
-        pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
-        store.connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        pages = store.administer(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+        store.administer(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 2}"))
         large = [Append(kind="goal", payload="x" * 200_000)]
         for _ in range(2):
             with pytest.raises(StoreFullError, match="Make room"):
@@ -185,7 +185,7 @@ def test_a_full_store_refuses_a_commit_whole_and_goes_on_when_there_is_room(tmp_
                 turn.goal("x" * 200_000)
         assert repo.load("a") == before
         assert [agent.agent_id for agent in repo.agents()] == ["a"]
-        store.connection.execute("PRAGMA max_page_count = 1000000")
+        store.administer(lambda connection: connection.execute("PRAGMA max_page_count = 1000000"))
         assert repo.append("a", large, expected_revision=1).revision == 2
         assert repo.load("a", revision=1).state == before.state
 
@@ -276,7 +276,8 @@ def test_memory_is_gone_when_it_is_closed():
             thread.join()
         assert len(repo.agents()) == 2
         repo.close()
-        assert repo.agents() == []
+        with pytest.raises(StoreError, match="closed"):
+            repo.agents()
 
 
 FORK = """

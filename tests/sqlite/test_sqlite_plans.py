@@ -13,9 +13,9 @@ ROWS_AT_HAND = {"SCAN found", "SCAN CONSTANT ROW"}  # what a recursive query has
 
 
 @pytest.fixture(scope="module")
-def repo(tmp_path_factory):
-    """A store with a long history among many short ones."""
-    with open_repository(tmp_path_factory.mktemp("plans") / "history.db") as repo:
+def repo():
+    """A store with a long history among many short ones, in memory, where one connection does everything."""
+    with open_repository(":memory:") as repo:
         repo.save("long", dense_state(300, 12), expected_revision=0)
         repo.save("told", story(3), expected_revision=0)
         with repo.turn("told") as turn:
@@ -72,11 +72,16 @@ def test_a_page_of_agents_is_read_in_the_order_of_the_index(repo):
 
 def plan(repo, call) -> list[str]:
     """The steps of the plans of all statements that a call runs, but for what opens the file."""
-    connection = repo.store.connection
     asked: list[str] = []
-    connection.set_trace_callback(asked.append)
+    repo.store.administer(lambda connection: connection.set_trace_callback(asked.append))
     call(repo)
-    connection.set_trace_callback(None)
+    repo.store.administer(lambda connection: connection.set_trace_callback(None))
     statements = [text for text in asked if text.startswith(("SELECT", "WITH", "UPDATE", "DELETE", "\n"))]
     assert statements
-    return [row[3] for text in statements for row in connection.execute(f"EXPLAIN QUERY PLAN {text}")]
+    return [
+        row[3]
+        for text in statements
+        for row in repo.store.administer(
+            lambda connection, text=text: connection.execute(f"EXPLAIN QUERY PLAN {text}").fetchall()
+        )
+    ]

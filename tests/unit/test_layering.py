@@ -28,6 +28,7 @@ LAYERS = [
         "wholefile",
         "formats",
         "collector",
+        "late_import",
     ],
     ["identity", "statetext"],
     ["javascript"],
