@@ -7,7 +7,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -117,23 +117,40 @@ class Connection(sqlite3.Connection):
 
     def check_in_place(self, name: str, then: str) -> None:
         """Refuse to go on where the file at the path is another one (see ``sqlite_file.check_in_place``)."""
-        if self.identity is not None:
-            if self.log is None:
-                self.log = identity_of(log_of(self.path))
+        if self.identity is None:
+            return
+        if self.log is None:
+            self.log = identity_of(log_of(self.path))
+        try:
             check_in_place(name, self.path, self.identity, self.log, then)
+        except StoreMovedError:
+            self._empty_log()
+            raise
 
     def let_go(self) -> None:
-        """Close it; where its file was moved, keep it for the life of the process.
+        """Close it; where the log at its path is another one, keep it for the life of the process.
 
-        Closing the last connection of a file removes the log of that name, which may be another file's by
-        now.
+        Closing the last connection of a file removes the log of that name, which may be another file's.
         """
         try:
             self.check_in_place(self.path, "")
         except StoreMovedError:
-            self.keep_for_ever()
-        else:
-            self.close()
+            if not self._has_its_log():
+                self.keep_for_ever()
+                return
+        self.close()
+
+    def _empty_log(self) -> None:
+        """Bring what the log has into the file that it belongs to, wherever that is now.
+
+        SQLite would apply it to the file that is at the path instead.
+        """
+        if self._has_its_log() and not self.in_transaction:
+            with suppress(sqlite3.OperationalError):  # somebody reads from it: the next check does it
+                self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _has_its_log(self) -> bool:
+        return identity_of(log_of(self.path)) in (None, self.log)
 
     def keep_for_ever(self) -> None:
         """See to it that it is never closed, not even when the interpreter ends."""

@@ -58,7 +58,8 @@ def refuse_network_drive(path: str, mounts: str = "/proc/self/mounts") -> None:
 
 
 def _is_remote(kind: str) -> bool:
-    return kind in _NETWORK_FILE_SYSTEMS or (kind.startswith("fuse.") and kind not in _LOCAL_FUSE)
+    in_user_space = kind == "fuse" or kind.startswith("fuse.")
+    return kind in _NETWORK_FILE_SYSTEMS or (in_user_space and kind not in _LOCAL_FUSE)
 
 
 def _unescaped(field: bytes) -> str:

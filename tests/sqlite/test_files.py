@@ -8,8 +8,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,7 @@ from stateweave_graph.stores.sqlite_connection import (
     translated,
 )
 from stateweave_graph.stores.sqlite_drives import refuse_network_drive
-from tests.support.processes import ROOT, start
+from tests.support.processes import start
 from tests.support.states import story
 
 GOAL = [Append(kind="goal", payload="g")]
@@ -278,33 +276,6 @@ def test_memory_is_gone_when_it_is_closed():
         repo.close()
         with pytest.raises(StoreError, match="closed"):
             repo.agents()
-
-
-FORK = """
-import os, sys
-from stateweave_graph import Append, open_repository
-repo = open_repository(sys.argv[1])
-repo.append("a", [Append(kind="goal", payload="parent")], expected_revision=0)
-child = os.fork()
-if child == 0:
-    repo.append("a", [Append(kind="answer", payload="child")], expected_revision=1)
-    repo.close()
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-repo.append("a", [Append(kind="goal", payload="parent again")], expected_revision=2)
-print([node.payload for node in repo.load("a").state.nodes])
-"""
-
-
-def test_a_forked_process_has_its_own_connections(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FORK, str(tmp_path / "fork.db")],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-    )
-    assert done.stdout == "['parent', 'child', 'parent again']\n"
 
 
 def test_a_copied_file_is_a_whole_store(tmp_path):
