@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from stateweave_graph.errors import MissingExtraError
+from stateweave_graph.jsontext import has_lone_surrogate
 
 # CLDR root collation of ASCII below the letters; the characters missing here (controls) are ignorable.
 _PUNCTUATION_AND_DIGITS = "\t\n\x0b\x0c\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
@@ -97,5 +98,20 @@ def _icu_sort_key() -> Callable[[str], Any]:
         ) from None
     collator = icu.Collator.createInstance(icu.Locale.getRoot())
     collator.setAttribute(icu.UCollAttribute.NORMALIZATION_MODE, icu.UCollAttributeValue.ON)
-    sort_key: Callable[[str], Any] = collator.getSortKey
+
+    def sort_key(key: str) -> Any:
+        return collator.getSortKey(_code_units(key, icu.UnicodeString()) if has_lone_surrogate(key) else key)
+
     return sort_key
+
+
+def _code_units(text: str, into: Any) -> Any:
+    """A text as JavaScript holds it, code unit by code unit, in an ICU string that is still empty.
+
+    PyICU converts a str that has an astral character as UTF-32, where a lone surrogate is an error or becomes
+    U+FFFD.
+    """
+    data = text.encode("utf-16-le", "surrogatepass")
+    for place in range(0, len(data), 2):
+        into.append(int.from_bytes(data[place : place + 2], "little"))
+    return into

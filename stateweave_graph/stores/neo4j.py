@@ -30,7 +30,13 @@ from neo4j import (
 from neo4j.exceptions import ConfigurationError, ConstraintError, DriverError, Neo4jError, ServiceUnavailable
 
 from stateweave_graph.cyphertext import schema_text, statement
-from stateweave_graph.errors import InvalidRequestError, StoreError, StoreUnavailableError
+from stateweave_graph.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    StateWeaveGraphError,
+    StoreError,
+    StoreUnavailableError,
+)
 from stateweave_graph.stores.base import CypherBounds, StoreReader, StoreWriter
 from stateweave_graph.stores.neo4j_connection import (
     make_schema,
@@ -56,6 +62,7 @@ from stateweave_graph.stores.neo4j_writer import Most, Neo4jWriter, NewHistory
 from stateweave_graph.version import __version__
 
 Result = TypeVar("Result")
+Reader = TypeVar("Reader", bound=Neo4jReader)
 QueryRows = tuple[list[str], list[dict[str, Any]]]
 
 # Without a handler of the application's, the driver's warnings would go to standard error, where errors are
@@ -73,6 +80,9 @@ _LONGEST_PAUSE = 2.0
 
 _CREATIONS = 3
 """How often a unit of work is run again because another process made the same agent meanwhile."""
+
+_DELETIONS = 5
+"""How often a unit of work is run because an agent was deleted, and perhaps made again, meanwhile."""
 
 
 class Neo4jStore:
@@ -143,11 +153,12 @@ class Neo4jStore:
     def read(self, work: Callable[[StoreReader], Result]) -> Result:
         """Run a unit of work that only reads (see ``GraphStore``)."""
         try:
-            return self._read(work)
+            return self._on_one_history(lambda: self._read(work))
         except StoreUnavailableError as error:
             if not error.outcome_unknown:
                 raise
-            return self._read(work)  # cut at the end of a transaction that only read
+            # cut at the end of a transaction that only read
+            return self._on_one_history(lambda: self._read(work))
 
     def write(
         self, work: Callable[[StoreWriter], Result], report: Callable[[int], None] | None = None
@@ -156,7 +167,7 @@ class Neo4jStore:
         self.apply_schema()
         for attempt in range(_CREATIONS):
             try:
-                return self._write(work, report)
+                return self._on_one_history(lambda: self._write(work, report))
             except _AgentMeanwhileError as meanwhile:
                 if attempt == _CREATIONS - 1:
                     raise meaning_of(meanwhile.error, self.name) from meanwhile.error
@@ -217,9 +228,22 @@ class Neo4jStore:
         """Wait for calls of other threads, and let go of connections; every later call is refused."""
         self._tasks.close()
 
+    def _on_one_history(self, call: Callable[[], Result]) -> Result:
+        """Run a unit of work again where an agent was deleted while it was read.
+
+        Raises:
+            NotFoundError: that happened each time.
+        """
+        for _ in range(_DELETIONS):
+            try:
+                return call()
+            except _DeletedMeanwhileError as deleted:
+                agent_id = deleted.agent_id
+        raise NotFoundError(f"agent {agent_id!r} was deleted while it was read; try again")
+
     def _read(self, work: Callable[[StoreReader], Result]) -> Result:
         def attempt(tx: ManagedTransaction) -> Result:
-            return work(Neo4jReader(tx))
+            return _checked(Neo4jReader(tx), work)
 
         return self._attempts(
             READ_ACCESS,
@@ -237,7 +261,7 @@ class Neo4jStore:
         def attempt(tx: ManagedTransaction) -> Result:
             writer = Neo4jWriter(tx, self._most, taken_up)
             writers.append(writer)
-            result = work(writer)
+            result = _checked(writer, work)
             begun = list(writer.begun.values())
             nodes = sum(new.batches.node_count for new in begun)
             edges = sum(new.batches.edge_count for new in begun)
@@ -341,6 +365,21 @@ class Neo4jStore:
             raise InvalidRequestError(f"{self.name}: {error}") from None
 
 
+def _checked(reader: Reader, work: Callable[[Reader], Result]) -> Result:
+    """The result of a unit of work, if every agent that it looked up is still there."""
+    try:
+        result = work(reader)
+    except (StateWeaveGraphError, LookupError, ValueError) as error:
+        gone = reader.agent_gone()
+        if gone is not None:
+            raise _DeletedMeanwhileError(gone) from error
+        raise
+    gone = reader.agent_gone()
+    if gone is not None:
+        raise _DeletedMeanwhileError(gone)
+    return result
+
+
 def _described(
     task: Task[Any], work: Callable[[ManagedTransaction], Result], what: str, timeout: float
 ) -> Callable[[ManagedTransaction], Result]:
@@ -386,6 +425,14 @@ def _credentials(user: str | None, password: str | None, token: str | None) -> A
             "both with user= and password=, on the command line with $NEO4J_USERNAME and $NEO4J_PASSWORD"
         )
     return None if user is None or password is None else basic_auth(user, password)
+
+
+class _DeletedMeanwhileError(Exception):
+    """An agent was deleted between two statements of a unit of work."""
+
+    def __init__(self, agent_id: str) -> None:
+        self.agent_id = agent_id
+        super().__init__()
 
 
 class _TooLargeError(Exception):

@@ -38,19 +38,33 @@ class Neo4jReader:
 
     def __init__(self, transaction: ManagedTransaction) -> None:
         self._transaction = transaction
+        self._looked_up: dict[str, str] = {}
+        self._since = 0
+
+    def agent_gone(self) -> str | None:
+        """An agent that was looked up here, and was deleted since; None where all are there.
+
+        Neo4j isolates at read-committed: each statement sees what is there by then. Histories only grow, so
+        one that is there at the end was whole all the time.
+        """
+        if not self._looked_up or self._since == 0:
+            return None
+        there = {row["agent_id"]: row["history"] for row in self._run("there", agent_ids=[*self._looked_up])}
+        return next((name for name, history in self._looked_up.items() if there.get(name) != history), None)
 
     def agents(self, after: str | None, limit: int) -> list[AgentRecord]:
         """Agents in the byte order of their ids, from behind ``after`` on."""
-        return [agent_record(row["agent"]) for row in self._run("agents", after=after or "", limit=limit)]
+        rows = self._run("agents", after=after or "", limit=limit)
+        return [agent_record(row["agent"]) for row in rows if is_there(row)]
 
     def agent(self, agent_id: str) -> AgentRecord | None:
         """An agent's record."""
         for _ in range(_PATIENCE):
             row = self._one("agent", agent_id=agent_id)
-            if row is None:
+            if row is None or not is_there(row):
                 return None
             if row["settled"]:
-                return agent_record(row["agent"])
+                return self._found(agent_record(row["agent"]))
         raise StoreError(
             f"agent {agent_id!r} and its newest commit don't fit together: the database was changed by "
             "another program; restore it from a backup"
@@ -60,8 +74,12 @@ class Neo4jReader:
         """An agent's newest commit and what the next one must know; no more is read."""
         while self.agent(agent_id) is not None:
             row = self._one("head", agent_id=agent_id)
-            if row is not None and row["agent"] == row["after"]:  # else a commit moves it now
-                return _head(row)
+            if (
+                row is not None and is_there(row) and row["agent"] == row["after"]
+            ):  # else a commit moves it now
+                head = _head(row)
+                self._found(head.agent)
+                return head
         return None
 
     def lookup(self, history: str, wanted: Wanted) -> Known:
@@ -189,8 +207,14 @@ class Neo4jReader:
         row = self._one(name, history=history, sequence=sequence)
         return sorted(row["sequences"]) if row else []
 
+    def _found(self, agent: AgentRecord) -> AgentRecord:
+        self._looked_up.setdefault(agent.agent_id, agent.history)
+        self._since = 0
+        return agent
+
     def _run(self, name: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         """The rows of a statement of ``cypher/store``."""
+        self._since += 1
         return (dict(record) for record in self._transaction.run(statement(name), parameters))
 
     def _consume(self, name: str, **parameters: Any) -> None:
@@ -200,6 +224,11 @@ class Neo4jReader:
     def _one(self, name: str, **parameters: Any) -> dict[str, Any] | None:
         rows = list(self._run(name, **parameters))
         return rows[0] if rows else None
+
+
+def is_there(row: Mapping[str, Any]) -> bool:
+    """Whether the agent of a row is there; a statement may find one that is deleted before it is read."""
+    return "agentId" in row["agent"]
 
 
 def node_row(history: str, record: NodeRecord) -> dict[str, Any]:

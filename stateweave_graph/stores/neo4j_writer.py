@@ -21,6 +21,7 @@ from stateweave_graph.stores.neo4j_records import (
     agent_record,
     commit_properties,
     failure_properties,
+    is_there,
     locked_head,
     node_row,
     resource_properties,
@@ -92,14 +93,14 @@ class Neo4jWriter(Neo4jReader):
     def lock(self, agent_id: str) -> AgentRecord | None:
         """An agent's record, locked."""
         row = self._one("lock", agent_id=agent_id, now=iso_text(now_ms()))
-        return None if row is None else agent_record(row["agent"])
+        return agent_record(row["agent"]) if row is not None and is_there(row) else None
 
     def lock_head(
         self, agent_id: str, wanted: Wanted, held: HeadRecord | None = None
     ) -> tuple[HeadRecord, Known] | None:
         """An agent's head and what is wanted beside it, locked."""
         row = self._one("lock_head", agent_id=agent_id, now=iso_text(now_ms()), **wanted_parameters(wanted))
-        return None if row is None else locked_head(row)
+        return locked_head(row) if row is not None and is_there(row) else None
 
     def new_history(self, agent_id: str) -> str:
         """A random id, or that of the history that an interrupted import left."""

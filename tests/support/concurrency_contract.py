@@ -9,8 +9,10 @@ import time
 
 import pytest
 
-from stateweave_graph import Repository, validate
+from stateweave_graph import Append, Repository, validate
 from tests.support.processes import run_together, start
+
+STORM_SECONDS = 30
 
 
 class ConcurrencyContract:
@@ -76,3 +78,15 @@ class ConcurrencyContract:
             assert validate(state.to_json()) == []
             assert len(repo.log(name, limit=1_000_000)) == repo.head(name).revision
             repo.mirror(name).check_order()
+
+    def test_everything_at_once_while_agents_are_deleted_and_made_again(self, where, repo):
+        repo.append("first", [Append(kind="goal", payload="first")], expected_revision=0)  # makes the schema
+        repo.delete("first")
+        said = run_together(
+            [start(where, str(STORM_SECONDS), str(seed), program="storm") for seed in range(2)]
+        )
+        for lines in said:
+            assert not lines[0]["wrong"], "\n".join(lines[0]["wrong"][:3])
+            done = lines[0]["counts"]
+            for operation in ("begin", "append", "turn", "load", "look", "delete", "fork", "copy", "export"):
+                assert done[operation] > 0, operation

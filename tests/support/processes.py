@@ -11,10 +11,10 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, program: str = "workers") -> subprocess.Popen[str]:
     """Start a worker; it runs until it is done or killed."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.workers", *arguments],
+        [sys.executable, "-m", f"tests.support.{program}", *arguments],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

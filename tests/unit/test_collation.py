@@ -41,6 +41,9 @@ ASCII = [chr(code) for code in range(128)]
         (["9\u0000", "10", "9"], ["10", "9", "9\u0000"]),
         (["", "a"], ["", "a"]),
         (["\ud800", "a"], ["a", "\ud800"]),
+        (["\ud83e😀a", "z", "é"], ["é", "z", "\ud83e😀a"]),  # UTF-16 code units: a half beside an astral one
+        (["b\ud800😀", "b\ud800", "b😀"], ["b😀", "b\ud800", "b\ud800😀"]),
+        (["\udfff", "\ud800", "\U0001d49c\udfff"], ["\U0001d49c\udfff", "\ud800", "\udfff"]),
         ([], []),
         (["only"], ["only"]),
     ],
@@ -48,6 +51,17 @@ ASCII = [chr(code) for code in range(128)]
 def test_key_order(keys, expected):
     assert list(sorted_keys(keys)) == expected
     assert list(sorted_keys(iter(keys))) == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"\ud83e😀a": 1, "z": 2, "é": 3}, "cw_55e424759c4694b8aa79735a"),
+        ({"b\ud800😀": 1, "b\ud800": 2, "b😀": 3}, "cw_a0756f0278e8977d6a1a266f"),
+    ],
+)
+def test_keys_with_half_a_character_beside_an_astral_one_give_the_id_of_node_20(payload, expected):
+    assert node_id("goal", [], payload) == expected
 
 
 def test_the_ascii_table_gives_every_pair_the_order_of_icu():
